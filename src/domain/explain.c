@@ -72,7 +72,7 @@ const struct explanation explanations[] = {
     [SANDBOX_BROKEN] = {WAIT_SANDBOX, "Its sandbox failed; the next message tries it again.", {BY_MESSAGE, BY_STOP}},
     [QUEUED_FOR_SERVER] = {WAIT_CLAIM, "A turn waits until the server has room for it.", {{"server", NULL}, BY_STOP}},
     [QUEUED_FOR_RUNNER] = {WAIT_CLAIM,
-                           "A turn waits for its runner to connect, or for the server to have room.",
+                           "A turn waits for its runner, to connect or to be idle, or for the server to have room.",
                            {{"worker", "GET /api/sessions/{id}/ws"}, {"server", NULL}, BY_STOP}},
     [QUEUED_FOR_WORKER] = {WAIT_CLAIM,
                            "A turn waits for a worker that claims it.",

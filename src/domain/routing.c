@@ -40,44 +40,115 @@ bool routing_names_owner(const struct session *session, const struct json *sende
 
 /* --- what is said --- */
 
-static void add_name(struct buffer *to, struct slice name)
+/* The length of what ends a line here, for any reader; 0 = nothing does. */
+static size_t line_end_length(struct slice text)
 {
-    buffer_add_byte(to, '[');
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-        buffer_add_byte(to, c < 0x20 || c == 0x7F ? ' ' : c == '[' ? '(' : c == ']' ? ')' : (char)c);
+    static const struct slice ends[] = {SLICE("\r\n"), SLICE("\n"),       SLICE("\r"),           SLICE("\v"),
+                                        SLICE("\f"),   SLICE("\xC2\x85"), SLICE("\xE2\x80\xA8"), SLICE("\xE2\x80\xA9")};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (slice_starts(text, ends[i])) {
+            return ends[i].len;
+        }
     }
-    buffer_add_byte(to, ']');
+    return 0;
 }
 
-static void write_first(struct json_out *out, const struct json *part, struct slice mark)
+/* The length of a character that shows nothing, or turns the direction of what follows; 0 = none. */
+static size_t unseen_length(struct slice text)
+{
+    const unsigned char *c = (const unsigned char *)text.ptr;
+    if (text.len < 3 || (c[0] != 0xE2 && c[0] != 0xEF)) {
+        return 0;
+    }
+    bool unseen = (c[0] == 0xE2 && c[1] == 0x80 && c[2] >= 0x8B && c[2] <= 0x8F) ||
+                  (c[0] == 0xE2 && c[1] == 0x80 && c[2] >= 0xAA && c[2] <= 0xAE) ||
+                  (c[0] == 0xE2 && c[1] == 0x81 && c[2] >= 0xA0 && c[2] <= 0xAF) ||
+                  (c[0] == 0xEF && c[1] == 0xBB && c[2] == 0xBF);
+    return unseen ? 3 : 0;
+}
+
+static void add_name(struct buffer *to, struct slice name)
+{
+    for (size_t i = 0; i < name.len;) {
+        struct slice rest = slice_after(name, i);
+        size_t end = line_end_length(rest), unseen = unseen_length(rest);
+        unsigned char c = (unsigned char)rest.ptr[0];
+        if (unseen == 0) {
+            buffer_add_byte(to, end > 0 || c < 0x20 || c == 0x7F ? ' ' : c == '[' ? '(' : c == ']' ? ')' : (char)c);
+        }
+        i += end > 0 ? end : unseen > 0 ? unseen : 1;
+    }
+}
+
+/* Every line but the first begins with a mark of its own. */
+static void add_quoted(struct buffer *to, struct slice text)
+{
+    for (size_t i = 0; i < text.len;) {
+        size_t end = line_end_length(slice_after(text, i));
+        buffer_add(to, slice_from(text.ptr + i, end > 0 ? end : 1));
+        if (end > 0) {
+            buffer_add(to, SLICE("| "));
+        }
+        i += end > 0 ? end : 1;
+    }
+}
+
+static bool has_text(const struct json *part)
+{
+    return json_is(part, JSON_STRING) || json_is(json_get(part, "text"), JSON_STRING);
+}
+
+static bool is_plain(const struct json *part)
+{
+    struct slice type = json_text_of(part, "type");
+    return has_text(part) && (!slice_present(type) || slice_is(type, "text"));
+}
+
+/* `begin` stands before its text. */
+static void write_part(struct json_out *out, const struct json *part, struct slice begin)
 {
     struct buffer text = {0};
-    struct slice said = json_text_of(part, "text");
-    bool is_text = slice_is(json_text_of(part, "type"), "text") && slice_present(said);
-    buffer_add(&text, mark);
-    if (is_text) {
-        buffer_add_byte(&text, ' ');
-        buffer_add(&text, said);
-    }
-    json_begin_object(out);
-    json_put_text(out, "type", SLICE("text"));
-    json_put_text(out, "text", buffer_slice(&text));
-    json_end_object(out);
-    if (part && !is_text) {
+    if (!has_text(part)) {
         json_raw(out, part->raw);
+        return;
     }
+    bool is_string = json_is(part, JSON_STRING);
+    buffer_add(&text, begin);
+    add_quoted(&text, is_string ? part->text : json_text_of(part, "text"));
+    json_begin_object(out);
+    if (is_string) {
+        json_put_text(out, "type", SLICE("text"));
+        json_put_text(out, "text", buffer_slice(&text));
+    }
+    for (const struct json *member = is_string ? NULL : part->child; member; member = member->next) {
+        json_key_slice(out, member->key);
+        slice_is(member->key, "text") ? json_text(out, buffer_slice(&text)) : json_raw(out, member->raw);
+    }
+    json_end_object(out);
     buffer_release(&text);
 }
 
 static void write_content(struct json_out *out, const struct json *parts, struct slice mark)
 {
+    const struct json *part = parts->child;
+    struct buffer begin = {0};
     json_begin_array(out);
-    write_first(out, parts->child, mark);
-    for (const struct json *part = parts->child ? parts->child->next : NULL; part; part = part->next) {
-        json_raw(out, part->raw);
+    buffer_add(&begin, mark);
+    if (is_plain(part)) {
+        buffer_add_byte(&begin, ' ');
+        write_part(out, part, buffer_slice(&begin));
+        part = part->next;
+    } else {
+        json_begin_object(out);
+        json_put_text(out, "type", SLICE("text"));
+        json_put_text(out, "text", mark);
+        json_end_object(out);
+    }
+    for (; part; part = part->next) {
+        write_part(out, part, SLICE("| "));
     }
     json_end_array(out);
+    buffer_release(&begin);
 }
 
 struct slice routing_content(struct arena *arena, enum routing routing, struct slice name, struct slice content)
@@ -88,7 +159,10 @@ struct slice routing_content(struct arena *arena, enum routing routing, struct s
     if (routing == ROUTING_DIRECT || json_parse(arena, content, &parts, NULL) != STATUS_OK) {
         return content;
     }
+    bool is_owner = routing == ROUTING_OWNER || routing == ROUTING_OWNER_UNDIRECTED;
+    buffer_add_byte(&mark, '[');
     add_name(&mark, name);
+    buffer_add(&mark, is_owner ? SLICE(", owner]") : SLICE(", member]")); /* last, so that no name takes its place */
     buffer_add(&mark, routing == ROUTING_OWNER_UNDIRECTED ? SLICE(" [not directed at you]") : SLICE(""));
     write_content(&out, parts, buffer_slice(&mark));
     struct slice said = arena_copy(arena, buffer_slice(&json));

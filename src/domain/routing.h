@@ -18,8 +18,9 @@ enum routing routing_of(const struct session *session, bool is_owner, bool is_me
 bool routing_triggers(enum routing routing);
 /* Is the sender whom a channel names the owner of the group, by the session's metadata (`CHANNEL_owner_id`)? */
 bool routing_names_owner(const struct session *session, const struct json *sender);
-/* What is said in a group says who says it: "[Name] text", "[Name] [not directed at you] text". The name can't imitate
- * the marks. Content as it is when it is no group. */
+/* A message in a group begins with who sent it: "[Name, owner] text", "[Name, member] text", "[Name, owner] [not
+ * directed at you] text". Further lines and parts begin with "| ", so that only the server begins one with a bracket,
+ * and the last word in the brackets is the server's, whatever the name. Content as it is when it is no group. */
 struct slice routing_content(struct arena *arena, enum routing routing, struct slice name, struct slice content);
 /* The metadata (a JSON object, or absent) with `routing`: {"rule","triggered"}; as it is when it is no group. */
 struct slice routing_metadata(struct arena *arena, enum routing routing, struct slice metadata);

@@ -1,5 +1,7 @@
 #include "domain/silence.h"
 
+#include <string.h>
+
 static const struct slice marks[] = {SLICE("<NO_REPLY>"), SLICE("<EMPTY_RESPONSE>")};
 enum { MARKS = sizeof marks / sizeof *marks };
 
@@ -14,24 +16,59 @@ static size_t mark_length(struct slice text)
     return 0;
 }
 
+/* What stood around a mark may be one itself afterwards. */
+static bool take_whole(struct buffer *rest)
+{
+    for (size_t i = 0; rest->len > 0 && i < MARKS; i++) {
+        size_t len = marks[i].len;
+        if (rest->len >= len && memcmp(rest->ptr + rest->len - len, marks[i].ptr, len) == 0) {
+            rest->len -= len;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool silence_strip(struct slice text, struct buffer *to)
 {
     struct buffer rest = {0};
     bool found = false;
-    for (size_t i = 0; i < text.len;) {
-        size_t mark = text.ptr[i] == '<' ? mark_length(slice_after(text, i)) : 0;
-        if (mark == 0) {
-            buffer_add_byte(&rest, text.ptr[i]);
-        }
-        found |= mark > 0;
-        i += mark > 0 ? mark : 1;
+    for (size_t i = 0; i < text.len; i++) {
+        buffer_add_byte(&rest, text.ptr[i]);
+        found |= text.ptr[i] == '>' && take_whole(&rest);
     }
     buffer_add(to, found ? slice_trim(buffer_slice(&rest)) : buffer_slice(&rest));
     buffer_release(&rest);
     return found;
 }
 
-static bool talks_to_channel(const struct session *session)
+bool silence_find(struct slice text, size_t *out_at, size_t *out_len)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        size_t mark = text.ptr[i] == '<' ? mark_length(slice_after(text, i)) : 0;
+        if (mark > 0) {
+            *out_at = i;
+            *out_len = mark;
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t silence_begun(struct slice text)
+{
+    for (size_t i = 0; i < MARKS; i++) {
+        size_t most = marks[i].len - 1 < text.len ? marks[i].len - 1 : text.len;
+        for (size_t len = most; len > 0; len--) {
+            if (memcmp(text.ptr + text.len - len, marks[i].ptr, len) == 0) {
+                return len; /* no mark begins inside another */
+            }
+        }
+    }
+    return 0;
+}
+
+bool silence_concerns(const struct session *session)
 {
     return session->source_type != CHAT_NONE || slice_is(session->source_kind, "channel");
 }
@@ -83,7 +120,7 @@ void silence_keep(struct arena *arena, const struct session *session, struct eve
 {
     const struct json *parts;
     bool found = false;
-    if (event->kind != EVENT_AGENT_MESSAGE || !talks_to_channel(session) || !slice_present(event->content) ||
+    if (event->kind != EVENT_AGENT_MESSAGE || !silence_concerns(session) || !slice_present(event->content) ||
         json_parse(arena, event->content, &parts, NULL) != STATUS_OK) {
         return;
     }

@@ -50,6 +50,10 @@ static void add_model(struct drivers *drivers, const struct options *options)
         .limits = options->model,
     };
     tool_options(options, &drivers->tools);
+    if (options->secrets) {
+        drivers->tools.mask = secrets_mask;
+        drivers->tools.mask_owner = options->secrets;
+    }
     drivers->model = model_driver_new(&model);
 }
 

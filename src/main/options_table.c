@@ -290,7 +290,8 @@ const struct option server_options[] = {
     SIZE("memories-prompt-bytes-max", limits.memory.prompt_bytes_max, "8KiB", 0, MIB,
          "How much of its memories an agent is told with its system prompt, the newest."),
     TIME("runner-grace-ms", limits.runners.grace_ms, "5s", 0, HOUR,
-         "How long a turn waits for its runner to connect again before its message is pending again."),
+         "How long a turn waits for its runner to connect again before its message is pending again, and a runner that "
+         "reported an error keeps others waiting."),
     TIME("runner-lost-ms", limits.runners.lost_ms, "60s", 10, DAY,
          "How long a runner may be away before it counts as lost."),
     TIME("runner-silence-ms", limits.runners.silence_ms, "90s", 0, DAY,

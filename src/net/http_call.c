@@ -259,6 +259,9 @@ void http_call_finish(struct http_call *call, CURLcode result)
         http_upgrade_begin(call);
         return;
     }
+    if (result == CURLE_OK && !call->is_headed && !call->broken) { /* 101 to what asked for no upgrade */
+        call->broken = "protocol";
+    }
     if (call->broken || result != CURLE_OK) {
         const struct ending *ending = ending_of(call, result);
         bool says_more = !call->broken && call->error[0];

@@ -403,3 +403,85 @@ def test_agents_do_not_inherit_it(env):
             check.true(planted not in seen, "the sandbox knows no key")
 
 
+
+
+SLASHED = "planted/slashed+value/" + "q7W3e9R1" * 4
+
+
+@test
+def test_files_hold_none(env):
+    """What is uploaded, or comes as base64 in a message or event, is refused; what a runner sends loses it."""
+    server = idle_server(env, environment={"OPENAI_API_KEY": SLASHED})
+    client = server.start().client()
+    inside = f"a file\nkey={SLASHED}\n".encode()
+    coded = base64.b64encode(inside).decode()
+    path = people.session(client, agent="nobody")
+    refusals = [
+        client.request("POST", path + "/files?name=a.env", inside, headers={"Content-Type": "text/plain"}),
+        client.request("POST", path + "/files", b"\0" * 3 + inside, headers={"Content-Type": "application/zip"}),
+    ]
+    for part in ({"type": "image", "media_type": "image/png", "data": coded},
+                 {"type": "file", "url": f"data:text/plain;base64,{coded}"}):
+        refusals += [client.post(path + "/messages", {"content": [{"type": "text", "text": "x"}, part]}),
+                     client.post(path + "/messages", {"text": "x", "attachments": [part]}),
+                     client.post(path + "/messages?append=true", {"content": [{"type": "text", "text": "x"}, part]}),
+                     client.post(path + "/events", {"events": [{"type": "note.x", "content": [part]}]}),
+                     client.post(path + "/events", {"events": [{"type": "note.x", "metadata": {"a": part}}]})]
+    inside_sandbox = client.with_token(client.post(path + "/sandbox-token", {}, expect=201).json()["token"])
+    refusals.append(inside_sandbox.post(path + "/tools/verify", {
+        "call_id": "1", "arguments": {"files": [{"name": "a", "content_base64": coded}]}}))
+    for answer in refusals:
+        check.problem(answer, 400, "contains_secret")
+    check.equal(client.get(path + "/files", expect=200).json()["files"], [])
+
+    remote = runner.begin(client)
+    line = runner.Runner(client, remote)
+    send(client, remote, "Show me")
+    prompt = line.hear("prompt")
+    update = {"type": "message.part.tool-update", "callId": "c", "toolName": "t", "status": "completed",
+              "result": {"picture": {"type": "image", "mediaType": "image/png", "data": coded}, "said": SLASHED}}
+    line.socket.send(json.dumps(update).replace("/", "\\/").replace("planted", "plant\\u0065d"))
+    line.complete(prompt)
+    ended(client, remote, 1)
+    [file] = client.get(remote + "/files", expect=200).json()["files"]
+    kept = client.get(f"{remote}/files/{file['handle']}", expect=200).body
+    check.equal(kept, inside.replace(SLASHED.encode(), b"*" * len(SLASHED)))
+    [result] = events(client, remote, "agent.tool_result")
+    check.contains(json.dumps(result), "[secret]")
+    with client.websocket(path + "/ws") as socket:
+        socket.send({"type": "prompt", "id": 1, "content": [{"type": "image", "mediaType": "image/png", "data": coded}]})
+        socket.until(lambda frame: frame.get("type") == "result")
+    server.stop()
+    escaped = SLASHED.replace("/", "\\/")
+    for name, data in places_of(server).items():
+        check.true(SLASHED.encode() not in data and escaped.encode() not in data, f"{name} holds no secret")
+
+
+@test
+def test_a_model_reads_none_in_results(env):
+    """A file of the agent's own that holds a secret: neither the model, nor the log, nor what is kept of long results."""
+    project = os.path.join(env.directory, "projects", "tea")
+    os.makedirs(project)
+    with open(os.path.join(project, "short"), "w", encoding="utf-8") as file:
+        file.write(f"key={STORED}\n")
+    with open(os.path.join(project, "long"), "w", encoding="utf-8") as file:
+        file.write(f"key={STORED}\n" * 4000)
+    script = [{"tools": [{"name": "read_file", "input": {"path": name}} for name in ("short", "long")]}, {"text": "So."}]
+    with ModelServer(script) as model:
+        server = start(env, model)
+        with open(os.path.join(env.directory, "agents", "helper.agent.yaml"), "a", encoding="utf-8") as file:
+            file.write("fs_scope: project\ntools: [read_file]\n")
+        server.options += ["--tool-project-dir", os.path.join(env.directory, "projects")]
+        secrets(server, "set", "ANTHROPIC_API_KEY", input=STORED)
+        client = server.start().client()
+        path = people.session(client, agent="helper", details={"context": {"working_dir": project}})
+        send(client, path, "Read it")
+        ended(client, path, 1)
+        results = json.dumps(events(client, path, "agent.tool_result"))
+        check.contains(results, "key=[secret]")
+        told = json.dumps([request["body"] for request in model.requests])
+        check.contains(told, "key=[secret]")
+        check.true(STORED not in told, "the model reads none")
+        server.stop()
+        for name, data in places_of(server).items():
+            check.true(STORED.encode() not in data, f"{name} holds no secret")

@@ -288,9 +288,10 @@ def a_viewer_does_not_hold_the_loop(server):
     with owner.with_token(link["token"]).websocket(path + "/ws") as socket:
         frames = map(json.loads, iter(socket.next, None))
         told = lambda: next(frame for frame in frames if frame["type"] in ("result", "pong"))
-        socket.send({"type": "abort", "id": [1] * 9000})
-        check.equal(told()["error"]["code"], "insufficient_role")
-        socket.send({"type": "abort", "id": [1] * 11000})
+        socket.send({"type": "answer", "id": 1, "ask_id": "q", "answer": [1] * 9000})
+        check.equal(told()["error"]["code"], "ask_not_found")
+        socket.send({"type": "answer", "id": 2, "ask_id": "q", "answer": [1] * 11000})
+        check.contains(told(), {"id": None, "ok": False})
         socket.send({"type": "ping"})
         check.equal(told(), {"type": "pong"})
 

@@ -208,12 +208,13 @@ def a_message_nobody_answered(server):
     client = server.client()
     path = people.session(client, agent="a")
     answered = people.session(client, agent="b")
+    sent = {path: {"sender": {"channel": "slack", "channel_id": "C1"}},  # either way names the channel
+            answered: {"metadata": {"channel_type": "slack", "channel_id": "C1"}}}
     answer = {"type": "agent.message", "content": [{"type": "text", "text": "hi"}]}
     for one in (path, answered):
         client.post(one + "/events", {"events": [answer]}, expect=201)  # what was said before answers nothing
         client.post(one + "/channels", {"kind": "slack", "address": "C1", "followup_ms": 1500}, expect=201)
-        client.post(one + "/messages", {"text": "hello", "metadata": {"channel_type": "slack", "channel_id": "C1"}},
-                    expect=202)
+        client.post(one + "/messages", {"text": "hello", **sent[one]}, expect=202)
     [said] = events(client, path, "user.message")
     client.post(answered + "/events", {"events": [answer]}, expect=201)
     server.kill()

@@ -538,3 +538,47 @@ def a_worker_needs_no_more_than_claim(server):
     worker.post(path + "/events", {"events": [{"type": "agent.message"}]}, headers=held, expect=201)
     worker.post(path + "/events", {"events": [{"type": "agent.message"}]}, expect=(403, 404))
     worker.post(path + "/settle", {"status": "completed"}, headers=held, expect=200)
+
+
+@test
+def turns_of_workers_end(server):
+    """Each turn that a worker settles, or a stop takes from it, has one turn.ended; one that is parked goes on, and one
+    that was given back or lost is tried again."""
+    client = server.client()
+
+    def run(end, **first):
+        [session] = queue(client)
+        path = f"/api/sessions/{session}"
+        [got] = claim(client, agents=["a"], **first)
+        held = {"Sojourn-Lease": got["lease"]["token"]}
+        end(path, held)
+        log = client.get(path + "/events?limit=100", expect=200).json()["events"]
+        types = [one["type"] for one in log]
+        if "turn.ended" in types and end is not stop:
+            check.true("session.status_change" in types[types.index("turn.ended"):], types)
+        return [one["metadata"] for one in log if one["type"] == "turn.ended"]
+
+    def stop(path, held):
+        client.post(path + "/stop", {}, expect=200)
+
+    def settle(status, **body):
+        return lambda path, held: client.post(path + "/settle", {"status": status, **body}, headers=held, expect=200)
+
+    def park(path, held):
+        settle("waiting_human")(path, held)
+
+    def lose(path, held):
+        check.eventually(lambda: client.get(path).json()["status"] == "pending", "the lease is over")
+        client.post(path + "/stop", {}, expect=200)
+    check.equal(run(settle("idle", usage={"input_tokens": 3})), [{"turn": 1, "stop_reason": "stop", "usage": {"input_tokens": 3}}])
+    check.equal(run(settle("completed")), [{"turn": 1, "stop_reason": "stop"}])
+    [failed] = run(settle("failed", error={"message": "out of luck"}))
+    check.contains(failed, {"turn": 1, "stop_reason": "error"})
+    check.equal(failed["error"]["message"], "out of luck")
+    [stopped] = run(stop)
+    check.contains(stopped, {"turn": 1, "stop_reason": "aborted"})
+    for parked in (park, lambda path, held: client.post(path + "/release", {}, headers=held, expect=200)):
+        check.equal(run(parked), [])
+        for one in client.get("/api/sessions?status=pending", expect=200).json()["sessions"]:
+            client.post(f"/api/sessions/{one['id']}/stop", {}, expect=200)
+    check.equal(run(lose, lease_ms=150), [])

@@ -232,7 +232,7 @@ def stream_shows_one_turn(server):
         speak(client, path, held, "to mine")
         settle(client, path, held)
         rest = [frame.json() for frame in shown.wait_end() if frame.event == "event"]
-    check.equal([event["type"] for event in rest], ["agent.message", "session.status_change"])
+    check.equal([event["type"] for event in rest], ["agent.message", "turn.ended", "session.status_change"])
     check.equal(rest[0]["content"][0]["text"], "to mine")
 
 

@@ -180,6 +180,36 @@ def only_what_describes_an_answer_passes_back(env):
 
 
 @test
+def parts_of_an_answer_bring_no_headers(env):
+    """Firefox takes Set-Cookie from the parts of a multipart document: such answers pass as bytes."""
+    service = Bytes(b"")
+    host = service.host()
+    client = env.server(options=["--tunnel-hosts", host]).client()
+    path = people.session(client, agent="nobody")
+    client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
+    for told in ("multipart/x-mixed-replace; boundary=b", " Multipart/Mixed;boundary=b", "multipart/byteranges; boundary=b",
+                 "MULTIPART/x", "text/html\r\nContent-Type: multipart/x-mixed-replace; boundary=b",
+                 "text/html, multipart/x-mixed-replace; boundary=b"):
+        answer = f"HTTP/1.1 200 OK\r\nContent-Type: {told}\r\nContent-Length: 2\r\n\r\nhi".encode()
+        got = answer_of(client, path, service, answer)
+        check.true(not any("multipart" in value.lower() for _, value in got.headers), (told, got.headers))
+
+
+@test
+def an_upgrade_that_nobody_asked_for_is_no_answer(env):
+    """The caller is told, and nothing of the call is left: a service could fill the server with such answers."""
+    service = Bytes(b"")
+    host = service.host()
+    client = env.server(options=["--tunnel-hosts", host]).client()
+    path = people.session(client, agent="nobody")
+    client.post(path + "/tunnels", {"name": "raw", "url": f"http://{host}/"}, expect=201)
+    upgrade = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+    for answer in (upgrade, upgrade + b"\x81\x02hi", upgrade + b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                   b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"):
+        check.problem(answer_of(client, path, service, answer), 502, "tunnel_failed")
+
+
+@test
 def a_malformed_head_of_a_service_is_no_answer(env):
     """A name with a fold, a carriage return or a space in it could be another header to somebody else."""
     service = Bytes(b"")

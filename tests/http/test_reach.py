@@ -128,3 +128,19 @@ def counts_and_queues_tell_what_lists_show(server):
         queue = client.get("/api/queue", expect=200).json()
         check.equal({one["agent"] for one in queue["queues"]}, agents, "agents with work")
         check.equal([one["worker"] for one in queue["workers"]], workers, "workers")
+
+
+@test
+def a_kept_answer_is_for_the_same_bounds(server):
+    """Tokens of one user with other scopes, or for other ids, get none of each other's answers."""
+    owner = server.client()
+    body = {"id": "web:one", "type": "agent"}
+    whole = token(owner, scopes=["read", "write", "claim"])
+    key = {"Idempotency-Key": "k"}
+    first = whole.post("/api/sessions", body, headers=key, expect=201).json()
+    check.equal(whole.post("/api/sessions", body, headers=key, expect=201).json(), first)
+    for bounds in ({"scopes": ["write"]}, {"scopes": ["read", "write"]},
+                   {"scopes": ["read", "write", "claim"], "id_prefix": "web:"}):
+        check.problem(token(owner, **bounds).post("/api/sessions", body, headers=key), 409, "idempotency_key_reused")
+    same = token(owner, scopes=["read", "write", "claim"])
+    check.equal(same.post("/api/sessions", body, headers=key, expect=201).json(), first)

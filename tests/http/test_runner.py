@@ -333,6 +333,43 @@ def an_error_ends_the_turn(server):
     check.equal(events(client, path, "agent.message")[0]["content"][0]["text"], "Beforeitbroke")
 
 
+@test(options=["--runner-grace-ms", "300"])
+def an_error_that_nothing_follows(server):
+    """A runner that says `error`, in whatever way, and then neither completes nor says idle keeps nothing waiting."""
+    client = server.client()
+
+    def safety_nets(path):
+        return [one["metadata"]["cause"] for one in events(client, path, "watchdog.error_safety_net")]
+
+    def say_error(runner, prompt):
+        runner.say("error", messageId=prompt["messageId"], error="out of luck")
+
+    def say_status(runner, prompt):
+        runner.say("agentStatus", status="error")
+    for say in (say_error, say_status):
+        path = begin(client)
+        runner = Runner(client, path)
+        send(client, path, "hello")
+        prompt = runner.hear("prompt")
+        send(client, path, "next")
+        say(runner, prompt)
+        told = runner.socket.until(lambda frame: frame["type"] == "prompt", 10)[-1]
+        check.equal((told["content"], safety_nets(path)), ("next", ["runner_error"]))
+        runner.complete(told)
+        wait_status(client, path, "idle")
+        check.equal(ends(client, path), [(1, "error"), (2, "stop")])
+        runner.say("agentStatus", status="error")  # between turns
+        send(client, path, "last")
+        waits = client.get(path + "/explain", expect=200).json()
+        check.contains(json.dumps(waits), "to be idle")
+        runner.complete(runner.hear("prompt"))
+        wait_status(client, path, "idle")
+        say_status(runner, None)
+        runner.say("agentStatus", status="thinking")  # it goes on: no safety net
+        runner.say("agentStatus", status="idle")
+        check.equal(len(safety_nets(path)), 2)
+
+
 @test
 def beside_the_turn(server):
     """Title, changed files, git and pull requests need no turn."""

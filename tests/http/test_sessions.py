@@ -164,6 +164,7 @@ def every_filter_takes_some_and_leaves_others(server):
         "workspace": [("w", {"slack:one"}), ("x", set())],
         "agent": [("a", {"slack:one"}), ("x", set())],
         "visibility": [("org_visible", {"slack:one"}), ("private", everything - {"slack:one"})],
+        "id_prefix": [("slack:", {"slack:one"}), ("x", set())],
         "metadata.": [("red", {"slack:one"}), ("blue", {"web:parent"})],
         "q": [("100%", {"slack:one"}), ("Grün", {"slack:one"}), ("_", set())],
         "created_after": [(tool["created_at"], {"tool", "hers"}), (before, set()), (after, everything)],

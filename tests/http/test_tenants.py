@@ -31,7 +31,8 @@ class Two:
         self.lease = claimed["claims"][0]["lease"]["token"]
         held, leased = {"Sojourn-Lease": self.lease}, self.paths["leased"]
         for id in ("decided", SECRET):
-            self.one.post(leased + "/asks", {"id": id, "kind": "approval", "tool": SECRET + id, "text": SECRET}, headers=held,
+            self.one.post(leased + "/asks", {"id": id, "kind": "approval", "tool": SECRET + id, "text": SECRET,
+                                                  "arguments": {"a": 1}}, headers=held,
                           expect=201)
         self.one.post(leased + "/asks/decided/answer", {"decision": "always"}, expect=200)
         [rule] = self.one.get("/api/rules", expect=200).json()["rules"]

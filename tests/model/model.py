@@ -6,6 +6,7 @@ answer. It is written down a second time on purpose: in words that are easy to r
 
 ENDED = {"completed", "failed", "expired", "abandoned"}
 IN_TURN = {"running", "waiting_human", "awaiting_tool"}
+GOES_ON = {"running", "pending", "waiting_human", "awaiting_tool"}  # the turn of a worker does not end so
 STATES = ["draft", "pending", "running", "waiting_human", "awaiting_tool", "idle", "completed", "failed", "expired",
           "abandoned"]
 EDGES = {
@@ -122,6 +123,8 @@ class Session:
         for name, value in (usage or {}).items():
             fields["usage"] = dict(fields["usage"] or {})
             fields["usage"][name] = fields["usage"].get(name, 0) + value
+        if self.lease and to not in GOES_ON:  # taken from its worker
+            self.add("turn.ended", turn=fields["fence"], stop_reason="aborted")
         if to != "running":
             self.lease = None
         if to != "pending":
@@ -422,6 +425,10 @@ class Model:
         parks = session["status"] == to and to in IN_TURN - {"running"}
         if session["status"] not in IN_TURN or not (parks or to in EDGES[session["status"]]):
             raise Refused(409, "illegal_transition")
+        if session.lease and to not in GOES_ON:
+            stop = {"failed": "error", "abandoned": "aborted"}.get(to, "stop")
+            session.add("turn.ended", turn=session["fence"], stop_reason=stop)
+        session.lease = None
         session.move(to, reason, to if to in ENDED else None, False, result, usage, error)
         self.finish(session)
         return session
@@ -430,6 +437,7 @@ class Model:
         """Given back or lost: queued again, or failed when that happened too often."""
         session.add("session.released" if released else "session.lease_lost", fence=session["fence"])
         attempts = session["claim_attempts"]
+        session.lease = None
         if attempts >= ATTEMPTS_MAX:
             session.move("failed", f"not finished after {attempts} attempts", "attempts_exhausted")
         else:

@@ -423,8 +423,9 @@ class Play:
                       lambda: self.model.remove_participant(caller, id, user.user_id), 204)
         if id in self.model.sessions:
             listed = self.clients["owner"].get(f"/api/sessions/{id}/participants", expect=200).json()["participants"]
-            check.equal({one["user_id"]: one["role"] for one in listed}, self.model.sessions[id].participants,
-                        f"participants of {id}")
+            session = self.model.sessions[id]
+            wanted = session.participants | ({session.owner: "owner"} if session.owner else {})
+            check.equal({one["user_id"]: one["role"] for one in listed}, wanted, f"participants of {id}")
 
     def do_share(self):
         id, role, most = self.any_session(), self.chance.choice(("viewer", "collaborator")), self.chance.choice((None,

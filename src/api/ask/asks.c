@@ -1,6 +1,7 @@
 #include "api/ask/asks.h"
 
 #include "api/core/handlers.h"
+#include "api/core/validate.h"
 #include "base/clock.h"
 
 /* What can be decided; index 0 of the domain's words stands for nothing. */
@@ -199,6 +200,11 @@ static enum status asks_withdraw(struct request *request)
 }
 
 /* --- answering --- */
+
+enum status asks_check_answer(const struct json *body, struct failure *failure)
+{
+    return validate_body(answer_body, body, failure);
+}
 
 void asks_read_reply(const struct json *body, struct ask_reply *out)
 {

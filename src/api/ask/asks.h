@@ -10,7 +10,9 @@ extern const struct enum_names answer_enum; /* once, session, always, deny */
 
 /* One ask with the session it belongs to. */
 void asks_write(struct json_out *out, const struct ask *ask, const struct session *session);
-/* A checked body of answer_body; its slices are borrowed. */
+/* The one check of an answer, whatever it came through. */
+MUST_CHECK enum status asks_check_answer(const struct json *body, struct failure *failure);
+/* A checked answer; its slices are borrowed. */
 void asks_read_reply(const struct json *body, struct ask_reply *out);
 
 #endif

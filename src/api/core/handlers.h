@@ -34,7 +34,11 @@ enum status runner_socket_open(struct request *request);
 
 /* prompts.c */
 /* The content of a message's body: one of `text` and `content`; neither is INVALID when `needed`, else absent. */
+struct prompt_request;
 enum status prompts_read_content(struct request *request, bool needed, struct slice *out);
+/* The one reading of a message, whatever it came through. */
+enum status prompts_read_message(struct arena *arena, const struct service *service, const struct json *body,
+                                 struct prompt_request *out, struct failure *failure);
 enum status prompts_check_size(struct request *request, struct slice content, struct slice metadata);
 
 /* prompts_queue.c */

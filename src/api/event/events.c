@@ -1,5 +1,6 @@
 #include "api/core/handlers.h"
 #include "api/event/streams.h"
+#include "domain/silence.h"
 #include "service/session/event.h"
 #include "service/identity/secret.h"
 
@@ -299,12 +300,14 @@ static struct slice shown_of(struct request *request, const struct session *sess
     struct arena *arena = request_arena(request);
     struct slice text = json_text_of(delta, "text"), id = json_text_of(delta, "id");
     struct buffer scratch = {0};
-    if (!secrets_any(secrets)) {
+    bool hides_marks = silence_concerns(session) && slice_is(json_text_of(delta, "kind"), "text");
+    if (!hides_marks && !secrets_any(secrets)) {
         return delta->raw;
     }
     struct slice key = arena_format(arena, "%lld/%.*s/%.*s", (long long)session->key,
                                     SLICE_ARG(json_text_of(delta, "kind")), SLICE_ARG(id));
-    struct slice shown = secrets_pass_live(secrets, key, session->last_sequence, text, &scratch), json = delta->raw;
+    struct slice shown = secrets_pass_live(secrets, hides_marks, key, session->last_sequence, text, &scratch),
+                 json = delta->raw;
     if (!slice_eq(shown, text)) {
         json = shown.len > 0 ? with_text(arena, delta, shown) : (struct slice){0};
     }

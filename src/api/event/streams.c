@@ -6,6 +6,7 @@
 #include "api/event/ws_commands.h"
 #include "service/sandbox/runtime.h"
 #include "service/session/session.h"
+#include "wire/websocket.h"
 
 static const char *const stream_role_names[] = {"client", "runner"};
 static const struct enum_names stream_role_enum = {stream_role_names, 2};
@@ -28,6 +29,9 @@ static const struct field firehose_query[] = {
     {0},
 };
 
+/* Results that wait to be read: more than a client that reads could leave. */
+enum { RESULTS_BYTES_MAX = 1024 * 1024 };
+
 /* A connection that watches. Lives from take-over to the close of its connection. */
 struct watcher {
     struct stream *stream;
@@ -35,6 +39,7 @@ struct watcher {
     struct ws_commands *speaker; /* of a session's WebSocket */
     struct buffer results;       /* frames of its own, written between those of the viewer */
     bool mid_frame;              /* the viewer's frame was taken in part */
+    bool is_ending;              /* it does not read its results: nothing more is done for it */
 };
 
 /* What the loop thread needs to open the viewer; in the exchange's arena. */
@@ -63,8 +68,16 @@ static bool write_results(struct watcher *watcher)
 static void take_result(void *owner, struct slice frame)
 {
     struct watcher *watcher = owner;
+    if (watcher->is_ending) {
+        return;
+    }
     buffer_add(&watcher->results, frame);
     (void)write_results(watcher); /* what was not taken goes when the stream is writable */
+    if (watcher->results.len > RESULTS_BYTES_MAX) {
+        watcher->is_ending = true;
+        buffer_release(&watcher->results);
+        stream_end_because(watcher->stream, WEBSOCKET_CLOSE_POLICY, SLICE("reads too slowly"));
+    }
 }
 
 static void on_writable(void *owner)
@@ -89,7 +102,7 @@ static void on_closed(void *owner)
 static void on_message(void *owner, struct slice text)
 {
     struct watcher *watcher = owner;
-    if (watcher->speaker) {
+    if (watcher->speaker && !watcher->is_ending) {
         ws_commands_hear(watcher->speaker, text);
     }
 }

@@ -5,13 +5,12 @@
 #include "api/ask/asks.h"
 #include "api/core/handlers.h"
 #include "api/core/validate.h"
-#include "domain/input.h"
 #include "service/prompt/prompt.h"
 #include "service/turn/turn.h"
 #include "service/core/writer.h"
 #include "wire/websocket.h"
 
-enum { UNDER_WAY_MAX = 8 };
+enum { UNDER_WAY_MAX = 8, ID_BYTES_MAX = 200 };
 
 struct ws_commands {
     struct api *api;
@@ -168,22 +167,66 @@ static void finish(struct command *command, enum status status, const struct fai
 
 static const struct command_type ws_command_type = {"websocket", COMMAND_RERUNS, run, finish};
 
+/* --- what a message says --- */
+
+/* A member that has another name over HTTP. */
+struct alias {
+    const char *alias, *name;
+};
+
+static struct slice name_of(const struct alias *aliases, const struct json *member)
+{
+    for (; aliases->alias; aliases++) {
+        if (slice_is(member->key, aliases->alias)) {
+            return slice_of(aliases->name);
+        }
+    }
+    return member->key;
+}
+
+/* The body that the same command has over HTTP, so that both are read alike; `own` is not in it. */
+static enum status body_of(struct ws_command *spoken, const struct json *said, const struct alias *aliases,
+                           const struct json *own, const struct json **out)
+{
+    struct buffer text = {0};
+    struct json_out json = json_out_to(&text);
+    json_begin_object(&json);
+    for (const struct json *member = said->child; member; member = member->next) {
+        bool is_text = slice_is(member->key, "content") && json_is(member, JSON_STRING);
+        if (member != own && !slice_is(member->key, "type") && !slice_is(member->key, "id")) {
+            json_key_slice(&json, is_text ? SLICE("text") : name_of(aliases, member));
+            json_raw(&json, member->raw);
+        }
+    }
+    json_end_object(&json);
+    struct slice body = arena_copy(&spoken->arena, buffer_slice(&text));
+    buffer_release(&text);
+    return json_parse(&spoken->arena, body, out, &spoken->failure);
+}
+
 /* --- answers --- */
 
 static enum status read_answer(struct ws_command *spoken, const struct json *said)
 {
+    static const struct alias aliases[] = {{NULL, NULL}};
     const struct json *id = json_get(said, "ask_id") ? json_get(said, "ask_id") : json_get(said, "questionId");
-    struct slice word = json_text_of(said, "decision");
+    const struct json *body;
     struct failure *failure = &spoken->failure;
     if (!json_as_text(id, &spoken->answer.id)) {
         return failure_set(failure, STATUS_INVALID, "invalid_message", "Name the ask in `ask_id`.");
     }
-    if (json_get_value(said, "decision") && enum_names_find(answer_enum, word) < 0) {
+    if (json_get_value(said, "decision") && enum_names_find(answer_enum, json_text_of(said, "decision")) < 0) {
         return failure_set(failure, STATUS_INVALID, "invalid_decision",
                            "`decision` must be once, session, always or deny.");
     }
-    asks_read_reply(said, &spoken->answer.reply);
-    return STATUS_OK;
+    enum status status = body_of(spoken, said, aliases, id, &body);
+    if (status == STATUS_OK) {
+        status = asks_check_answer(body, failure);
+    }
+    if (status == STATUS_OK) {
+        asks_read_reply(body, &spoken->answer.reply);
+    }
+    return status;
 }
 
 static enum status run_answer(struct call *call, struct ws_command *spoken)
@@ -199,68 +242,36 @@ static void write_answer(struct json_out *out, const struct ws_command *spoken)
 
 /* --- prompts --- */
 
-static enum status read_content(struct ws_command *spoken, const struct json *said)
+/* Found before the rest, under the code that this entry always gave them. */
+static enum status check_own_codes(const struct json *body, struct failure *failure)
 {
-    const struct service *service = spoken->speaker->api->service;
-    const struct json *content = json_get_value(said, "content");
-    struct slice text = json_text_of(said, "text");
-    bool has_text = slice_present(text) || json_as_text(content, &text);
-    spoken->prompt.request.content = has_text ? prompt_content_of(&spoken->arena, text) : (struct slice){0};
-    if (has_text) {
-        return input_check_chars(text, "content", 1, service->limits.session.prompt_chars_max, &spoken->failure);
-    }
-    if (!json_is(content, JSON_ARRAY) || content->count == 0) {
-        return failure_set(&spoken->failure, STATUS_INVALID, "invalid_message",
-                           "Say something in `content`: a text, or parts of a message.");
-    }
-    spoken->prompt.request.content = content->raw;
-    return STATUS_OK;
-}
-
-static enum status check_prompt(struct ws_command *spoken, struct slice mode)
-{
-    const struct prompt_request *request = &spoken->prompt.request;
-    size_t bytes = request->content.len + request->metadata.len;
-    size_t bytes_max = spoken->speaker->api->service->limits.event.bytes_max;
-    if (slice_present(mode) && request->mode < 0) {
-        return failure_set(&spoken->failure, STATUS_INVALID, "invalid_message",
+    struct slice mode = json_text_of(body, "mode"), thread_id = json_text_of(body, "thread_id");
+    if (slice_present(mode) && enum_names_find(queue_mode_enum, mode) < 0) {
+        return failure_set(failure, STATUS_INVALID, "invalid_message",
                            "`mode` must be followup, steer, collect or reject.");
     }
-    if (slice_present(request->thread_id) && (request->thread_id.len == 0 || request->thread_id.len > 128)) {
-        return failure_set(&spoken->failure, STATUS_INVALID, "invalid_message", "`thread_id` has 1 to 128 characters.");
+    if (slice_present(thread_id) && (thread_id.len == 0 || thread_id.len > 128)) {
+        return failure_set(failure, STATUS_INVALID, "invalid_message", "`thread_id` has 1 to 128 characters.");
     }
-    return bytes <= bytes_max
-               ? STATUS_OK
-               : failure_set(&spoken->failure, STATUS_TOO_LARGE, "event_too_large",
-                             "The message has %zu bytes; at most %zu are accepted (option event-bytes-max).", bytes,
-                             bytes_max);
-}
-
-static struct slice either(const struct json *said, const char *name, const char *other)
-{
-    struct slice text = json_text_of(said, name);
-    return slice_present(text) ? text : json_text_of(said, other);
+    return STATUS_OK;
 }
 
 static enum status read_prompt(struct ws_command *spoken, const struct json *said)
 {
-    struct slice mode = either(said, "mode", "queueMode");
-    struct prompt_extras extras = {
-        .metadata = json_get_value(said, "metadata"),
-        .attachments = json_get_value(said, "attachments"),
-    };
-    struct prompt_request *request = &spoken->prompt.request;
-    *request = (struct prompt_request){
-        .mode = enum_names_find(queue_mode_enum, mode),
-        .thread_id = either(said, "thread_id", "threadId"),
-        .debounce_ms = -1,
-    };
-    (void)json_as_bool(json_get(said, "clear_queue"), &request->clear_queue);
-    enum status status = read_content(spoken, said);
-    if (status == STATUS_OK) {
-        status = prompt_metadata_of(&spoken->arena, &extras, &request->metadata, &spoken->failure);
+    static const struct alias aliases[] = {{"queueMode", "mode"}, {"threadId", "thread_id"}, {NULL, NULL}};
+    const struct json *body;
+    struct failure *failure = &spoken->failure;
+    enum status status = body_of(spoken, said, aliases, NULL, &body);
+    if (status == STATUS_OK && json_get(body, "message_id")) {
+        return failure_set(failure, STATUS_INVALID, "unknown_member",
+                           "`message_id` is known over HTTP only; here `id` names the message.");
     }
-    return status == STATUS_OK ? check_prompt(spoken, mode) : status;
+    if (status == STATUS_OK) {
+        status = check_own_codes(body, failure);
+    }
+    return status == STATUS_OK ? prompts_read_message(&spoken->arena, spoken->speaker->api->service, body,
+                                                      &spoken->prompt.request, failure)
+                               : status;
 }
 
 static enum status run_prompt(struct call *call, struct ws_command *spoken)
@@ -278,8 +289,9 @@ static void write_prompt(struct json_out *out, const struct ws_command *spoken)
 
 static enum status read_nothing(struct ws_command *spoken, const struct json *said)
 {
-    (void)spoken, (void)said;
-    return STATUS_OK;
+    static const struct field none[] = {
+        {"type", FIELD_STRING, true, "", NULL, 0, 0}, {"id", FIELD_ANY, false, "", NULL, 0, 0}, {0}};
+    return validate_body(none, said, &spoken->failure);
 }
 
 static enum status run_abort(struct call *call, struct ws_command *spoken)
@@ -338,11 +350,30 @@ static const struct utterance *utterance_of(struct slice type)
     return NULL;
 }
 
+/* The id comes back with the result, so it has an end. */
+static enum status read_id(struct ws_command *spoken, const struct json *said)
+{
+    struct slice id = json_raw_of(said, "id");
+    spoken->id = slice_present(id) && id.len <= ID_BYTES_MAX ? id : SLICE("null");
+    return id.len <= ID_BYTES_MAX ? STATUS_OK
+                                  : failure_set(&spoken->failure, STATUS_INVALID, "invalid_message",
+                                                "The `id` of a message has at most %d bytes.", ID_BYTES_MAX);
+}
+
+static enum status spoken_read(struct ws_command *spoken, const struct json *said)
+{
+    enum status status = read_id(spoken, said);
+    if (status == STATUS_OK && !spoken->what) {
+        status = failure_set(&spoken->failure, STATUS_INVALID, "unknown_message",
+                             "There is no message of this type; send abort, answer, ping or prompt.");
+    }
+    return status == STATUS_OK ? spoken->what->read(spoken, said) : status;
+}
+
 static void take(struct ws_command *spoken, const struct json *said)
 {
-    spoken->id = json_raw_of(said, "id");
     spoken->speaker->under_way++;
-    enum status status = spoken->what->read(spoken, said);
+    enum status status = spoken_read(spoken, said);
     if (status == STATUS_OK) {
         status = submit(spoken); /* from here on it is the writer's */
     }
@@ -352,22 +383,33 @@ static void take(struct ws_command *spoken, const struct json *said)
     }
 }
 
+static void refuse_unreadable(struct ws_command *spoken)
+{
+    spoken->id = SLICE("null");
+    spoken->speaker->under_way++;
+    spoken->status = STATUS_INVALID;
+    conclude(spoken);
+}
+
 void ws_commands_hear(struct ws_commands *speaker, struct slice text)
 {
     const struct json *said = NULL;
     struct ws_command *spoken = memory_zeroed(sizeof *spoken);
     struct slice copy = arena_copy(&spoken->arena, text);
     size_t values_max = (size_t)speaker->api->limits.message_values_max; /* it is read on the loop */
-    bool readable = json_parse_within(&spoken->arena, copy, values_max, &said, NULL) == STATUS_OK;
+    enum status status = json_parse_within(&spoken->arena, copy, values_max, &said, &spoken->failure);
     spoken->speaker = speaker;
-    spoken->what = readable ? utterance_of(json_text_of(said, "type")) : NULL;
-    if (spoken->what) {
-        take(spoken, said);
-        return;
-    }
-    if (readable && slice_is(json_text_of(said, "type"), "ping")) {
+    if (status == STATUS_OK && slice_is(json_text_of(said, "type"), "ping")) {
         say_pong(speaker);
+        arena_release(&spoken->arena);
+        free(spoken);
+    } else if (status == STATUS_OK && json_is(said, JSON_OBJECT)) {
+        spoken->what = utterance_of(json_text_of(said, "type"));
+        take(spoken, said);
+    } else {
+        if (status == STATUS_OK) {
+            (void)failure_set(&spoken->failure, STATUS_INVALID, "invalid_message", "A message is one JSON object.");
+        }
+        refuse_unreadable(spoken);
     }
-    arena_release(&spoken->arena);
-    free(spoken);
 }

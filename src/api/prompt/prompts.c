@@ -1,5 +1,6 @@
 #include "api/prompt/follow.h"
 #include "api/core/handlers.h"
+#include "api/core/validate.h"
 #include "base/hash.h"
 #include "domain/message_parts.h"
 #include "domain/input.h"
@@ -21,7 +22,8 @@ static const struct field message_body[] = {
     {"metadata", FIELD_OBJECT, false, "Kept with the message.", NULL, 0, 0},
     {"thread_id", FIELD_STRING, false, "The thread it belongs to.", NULL, 1, 128},
     {"message_id", FIELD_STRING, false, "Your id of the message: sent again, it gives the same receipt.", NULL, 1, 200},
-    {"sender", FIELD_OBJECT, false, "Who said it in a channel: channel, channel_user_id, display_name.", NULL, 0, 0},
+    {"sender", FIELD_OBJECT, false,
+     "Who said it in a channel: channel, channel_id, channel_user_id, display_name, email.", NULL, 0, 0},
     {"attachments", FIELD_LIST, false, "Objects with type and either url, data or the handle of a file.", NULL, 0, 0},
     {"mentioned", FIELD_BOOLEAN, false,
      "Of a group: the agent was named; unless told it was. Without it only its owner makes it run.", NULL, 0, 0},
@@ -43,19 +45,18 @@ static bool asks(const struct request *request, const char *name)
     return slice_is(request_param(request, name), "true");
 }
 
-static bool body_says(const struct request *request, const char *name)
+static bool is_true(const struct json *body, const char *name)
 {
-    bool said = false;
-    json_as_bool(json_get(request->body, name), &said);
-    return said;
+    bool value = false;
+    json_as_bool(json_get(body, name), &value);
+    return value;
 }
 
-enum status prompts_read_content(struct request *request, bool needed, struct slice *out)
+static enum status read_content(struct arena *arena, const struct service *service, const struct json *body,
+                                bool needed, struct slice *out, struct failure *failure)
 {
-    struct failure *failure = &request->call.failure;
-    const struct service *service = request->api->service;
-    const struct json *content = json_get_value(request->body, "content");
-    struct slice text = json_text_of(request->body, "text");
+    const struct json *content = json_get_value(body, "content");
+    struct slice text = json_text_of(body, "text");
     bool none = !slice_present(text) && !content;
     if (none && !needed) {
         *out = (struct slice){0};
@@ -70,24 +71,35 @@ enum status prompts_read_content(struct request *request, bool needed, struct sl
                    ? parts_check(content, failure)
                    : failure_set(failure, STATUS_INVALID, "invalid_message", "`content` must hold at least one part.");
     }
-    *out = prompt_content_of(request_arena(request), text);
+    *out = prompt_content_of(arena, text);
     return input_check_chars(text, "text", 1, service->limits.session.prompt_chars_max, failure);
 }
 
-enum status prompts_check_size(struct request *request, struct slice content, struct slice metadata)
+enum status prompts_read_content(struct request *request, bool needed, struct slice *out)
 {
-    size_t bytes_max = request->api->service->limits.event.bytes_max;
-    size_t bytes = content.len + metadata.len;
+    return read_content(request_arena(request), request->api->service, request->body, needed, out,
+                        &request->call.failure);
+}
+
+static enum status check_size(const struct service *service, struct slice content, struct slice metadata,
+                              struct failure *failure)
+{
+    size_t bytes = content.len + metadata.len, bytes_max = service->limits.event.bytes_max;
     return bytes <= bytes_max
                ? STATUS_OK
-               : failure_set(&request->call.failure, STATUS_TOO_LARGE, "event_too_large",
+               : failure_set(failure, STATUS_TOO_LARGE, "event_too_large",
                              "The message has %zu bytes; at most %zu are accepted (option event-bytes-max).", bytes,
                              bytes_max);
 }
 
-static enum status read_message(struct request *request, struct prompt_request *out)
+enum status prompts_check_size(struct request *request, struct slice content, struct slice metadata)
 {
-    const struct json *body = request->body;
+    return check_size(request->api->service, content, metadata, &request->call.failure);
+}
+
+enum status prompts_read_message(struct arena *arena, const struct service *service, const struct json *body,
+                                 struct prompt_request *out, struct failure *failure)
+{
     struct prompt_extras extras = {
         .metadata = json_get_value(body, "metadata"),
         .sender = json_get_value(body, "sender"),
@@ -98,17 +110,20 @@ static enum status read_message(struct request *request, struct prompt_request *
     *out = (struct prompt_request){
         .mode = enum_names_find(queue_mode_enum, json_text_of(body, "mode")),
         .thread_id = json_text_of(body, "thread_id"),
-        .clear_queue = body_says(request, "clear_queue"),
+        .clear_queue = is_true(body, "clear_queue"),
         .priority = json_i64_of(body, "priority"),
         .sender = extras.sender,
-        .not_mentioned = extras.mentioned && !body_says(request, "mentioned"),
+        .not_mentioned = extras.mentioned && !is_true(body, "mentioned"),
         .debounce_ms = json_get_value(body, "debounce_ms") ? json_i64_of(body, "debounce_ms") : -1,
     };
-    enum status status = prompts_read_content(request, true, &out->content);
+    enum status status = validate_body(message_body, body, failure);
     if (status == STATUS_OK) {
-        status = prompt_metadata_of(request_arena(request), &extras, &out->metadata, &request->call.failure);
+        status = read_content(arena, service, body, true, &out->content, failure);
     }
-    return status == STATUS_OK ? prompts_check_size(request, out->content, out->metadata) : status;
+    if (status == STATUS_OK) {
+        status = prompt_metadata_of(arena, &extras, &out->metadata, failure);
+    }
+    return status == STATUS_OK ? check_size(service, out->content, out->metadata, failure) : status;
 }
 
 static enum status append(struct request *request, const struct prompt_request *message)
@@ -135,7 +150,8 @@ static enum status take_message(struct request *request)
 {
     struct prompt_request message;
     struct prompt_receipt receipt;
-    enum status status = read_message(request, &message);
+    enum status status = prompts_read_message(request_arena(request), request->api->service, request->body, &message,
+                                              &request->call.failure);
     if (status != STATUS_OK) {
         return status;
     }

@@ -201,6 +201,19 @@ static struct slice lead_back(const struct proxy_target *way, struct arena *aren
     return arena_format(arena, "%.*s%s%.*s", SLICE_ARG(way->prefix), slash ? "" : "/", SLICE_ARG(location));
 }
 
+/* A part of a multipart document has headers of its own, of which browsers take some, Set-Cookie among them. */
+static bool has_parts(const struct http_header *header)
+{
+    static const struct slice multipart = SLICE("multipart");
+    for (size_t i = 0; slice_eq_nocase(header->name, SLICE("content-type")) && i + multipart.len <= header->value.len;
+         i++) {
+        if (slice_eq_nocase(slice_from(header->value.ptr + i, multipart.len), multipart)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A cache in front of this server must not give to others what one caller may see; the caller's own asks each time. */
 static void write_caching(const struct http_header *headers, size_t count, struct buffer *out)
 {
@@ -215,6 +228,8 @@ void proxy_target_write_back(struct proxy_target *way, struct arena *arena, cons
         const struct http_header *header = &headers[i];
         if (slice_eq_nocase(header->name, SLICE("location"))) {
             http_write_header(out, "Location", lead_back(way, arena, header->value));
+        } else if (has_parts(header)) {
+            http_write_header(out, "Content-Type", SLICE("application/octet-stream"));
         } else if (passes_back(header->name)) {
             http_write_header_as_is(out, header);
         }

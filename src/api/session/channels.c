@@ -9,7 +9,9 @@ static const struct field channel_body[] = {
     {"kind", FIELD_STRING, true, "Where it is: web, slack, telegram …", NULL, 1, 64},
     {"address", FIELD_STRING, false, "Which one of that kind.", NULL, 1, 200},
     {"followup_ms", FIELD_INTEGER, false,
-     "After how long an unanswered message becomes channel.followup_due; 0 = never.", NULL, 0, 30 * DAY_MS},
+     "After how long an unanswered message whose `sender` names this channel and channel_id becomes "
+     "channel.followup_due; 0 = never.",
+     NULL, 0, 30 * DAY_MS},
     {0},
 };
 static const struct field tunnel_body[] = {

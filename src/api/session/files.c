@@ -30,7 +30,10 @@ enum status media_prepare(struct request *request)
     if (status != STATUS_OK || request->media.count == 0) {
         return status;
     }
-    status = media_write(&request->call, &session, &request->media);
+    status = media_check_secrets(&request->call, &request->media);
+    if (status == STATUS_OK) {
+        status = media_write(&request->call, &session, &request->media);
+    }
     return status == STATUS_OK ? json_parse(request_arena(request), body, &request->body, failure) : status;
 }
 

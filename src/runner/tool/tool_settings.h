@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slice.h"
+
+struct arena;
+
 /* The same for every call; main fills it from the options. Lives as long as the server. */
 struct tool_settings {
     size_t result_bytes_max, result_lines_max; /* that the model reads; the rest goes into a file */
@@ -22,6 +26,9 @@ struct tool_settings {
     /* "HOST:PORT" on this machine that may be called, over http too */
     const char *const *open_hosts;
     size_t open_host_count;
+    /* A result without the server's secrets, in the arena when it held one; NULL = there are none. */
+    struct slice (*mask)(void *owner, struct arena *arena, struct slice text);
+    void *mask_owner;
 };
 extern const struct tool_settings tool_settings_usual;
 

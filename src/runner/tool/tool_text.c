@@ -97,6 +97,7 @@ void tool_bound(struct arena *arena, const struct tool_place *place, struct slic
                 struct tool_result *out)
 {
     const struct tool_settings *settings = tool_settings_of(place);
+    whole = settings->mask ? settings->mask(settings->mask_owner, arena, whole) : whole;
     size_t lines = count_lines(whole);
     (void)call_id;
     out->bytes = (int64_t)whole.len;

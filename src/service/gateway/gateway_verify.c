@@ -2,6 +2,7 @@
 
 #include "service/gateway/gateway_internal.h"
 #include "service/session/media.h"
+#include "service/identity/secret.h"
 #include "wire/base64.h"
 
 /* Evidence: files of the session (store/blob/blob.h), named by their checksums. */
@@ -38,6 +39,10 @@ enum status gateway_verify_check(const struct gateway *gateway, struct call *cal
             return failure_set(&call->failure, STATUS_TOO_LARGE, "file_too_large",
                                "A file has %zu bytes; at most %zu are accepted (option blob-bytes-max).", content.len,
                                call->service->limits.file.bytes_max);
+        }
+        status = secret_check_text(call, content);
+        if (status != STATUS_OK) {
+            return status;
         }
     }
     return STATUS_OK;

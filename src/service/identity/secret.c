@@ -216,7 +216,7 @@ enum status secret_check_json(struct call *call, struct slice json)
 
 /* --- what others say --- */
 
-static struct slice mask_one(struct call *call, struct slice text, struct slice value)
+static struct slice mask_one(struct arena *arena, struct slice text, struct slice value)
 {
     struct buffer out = {0};
     if (!holds(text, value)) {
@@ -228,28 +228,82 @@ static struct slice mask_one(struct call *call, struct slice text, struct slice 
         buffer_add(&out, SLICE(SECRET_MASK));
     }
     buffer_add(&out, text);
-    struct slice masked = arena_copy(call->arena, buffer_slice(&out));
+    struct slice masked = arena_copy(arena, buffer_slice(&out));
     buffer_release(&out);
     return masked;
 }
 
-/* A value stands in JSON as it is: keys of providers have no letter that is written with an escape. */
-struct slice secret_mask_json(struct call *call, struct slice json)
+struct slice secrets_mask(void *owner, struct arena *arena, struct slice text)
 {
-    struct secrets *secrets = call->service->secrets;
+    struct secrets *secrets = owner;
     struct slice name, value;
-    if (!secrets || !secrets->any || json.len == 0) {
-        return json;
+    if (!secrets_any(secrets) || text.len == 0) {
+        return text;
     }
     for (size_t i = 0; i < VARIABLE_COUNT && secrets->of_environment; i++) {
-        json = mask_one(call, json, secrets->of_variable[i]);
+        text = mask_one(arena, text, secrets->of_variable[i]);
     }
     pthread_mutex_lock(&secrets->lock);
     for (size_t at = 0; secret_records_next(&secrets->records, &at, &name, &value);) {
-        json = mask_one(call, json, value);
+        text = mask_one(arena, text, value);
     }
     pthread_mutex_unlock(&secrets->lock);
+    return text;
+}
+
+static void write_masked(struct secrets *secrets, struct arena *arena, struct json_out *out, const struct json *value)
+{
+    if (value->kind == JSON_OBJECT || value->kind == JSON_ARRAY) {
+        bool is_object = value->kind == JSON_OBJECT;
+        is_object ? json_begin_object(out) : json_begin_array(out);
+        for (const struct json *child = value->child; child; child = child->next) {
+            if (is_object) {
+                json_key_slice(out, secrets_mask(secrets, arena, child->key));
+            }
+            write_masked(secrets, arena, out, child);
+        }
+        is_object ? json_end_object(out) : json_end_array(out);
+    } else if (value->kind == JSON_STRING) {
+        json_text(out, secrets_mask(secrets, arena, value->text));
+    } else {
+        json_raw(out, value->raw);
+    }
+}
+
+/* Written with escapes ("\/" for "/", line ends), a value is found only in what the texts mean. */
+struct slice secret_mask_json(struct call *call, struct slice json)
+{
+    struct secrets *secrets = call->service->secrets;
+    const struct json *value;
+    struct buffer text = {0};
+    struct json_out out = json_out_to(&text);
+    if (!secrets_any(secrets) || json.len == 0) {
+        return json;
+    }
+    json = secrets_mask(secrets, call->arena, json);
+    if (!memchr(json.ptr, '\\', json.len) || json_parse(call->arena, json, &value, NULL) != STATUS_OK ||
+        !value_holds_any(secrets, value)) {
+        return json;
+    }
+    write_masked(secrets, call->arena, &out, value);
+    json = arena_copy(call->arena, buffer_slice(&text));
+    buffer_release(&text);
     return json;
+}
+
+/* As long as before, so that sizes that were told stay true. */
+void secrets_blank(struct secrets *secrets, struct arena *arena, struct slice *bytes)
+{
+    size_t at, len;
+    if (!secrets_any(secrets) || !secrets_find(secrets, *bytes, &at, &len)) {
+        return;
+    }
+    struct slice copy = arena_copy(arena, *bytes);
+    char *to = (char *)copy.ptr;
+    for (size_t from = 0; secrets_find(secrets, slice_after(copy, from), &at, &len); from += at + len) {
+        memset(to + from + at, '*', len);
+    }
+    *bytes = copy;
 }
 
 /* --- what comes in pieces --- */
@@ -327,14 +381,14 @@ size_t secrets_begun(struct secrets *secrets, struct slice text)
     return found.len;
 }
 
-struct slice secrets_pass_live(struct secrets *secrets, struct slice key, int64_t epoch, struct slice text,
-                               struct buffer *scratch)
+struct slice secrets_pass_live(struct secrets *secrets, bool hides_marks, struct slice key, int64_t epoch,
+                               struct slice text, struct buffer *scratch)
 {
-    if (!secrets_any(secrets)) {
+    if (!secrets || (!hides_marks && !secrets_any(secrets))) {
         return text;
     }
     pthread_mutex_lock(&secrets->live_lock);
-    struct slice shown = secret_streams_pass(&secrets->live, secrets, key, epoch, text, scratch);
+    struct slice shown = secret_streams_pass(&secrets->live, secrets, hides_marks, key, epoch, text, scratch);
     pthread_mutex_unlock(&secrets->live_lock);
     return shown;
 }

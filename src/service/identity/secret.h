@@ -11,6 +11,7 @@
 #define SECRET_MASK "[secret]"
 enum { SECRET_BYTES_MIN = 8 };
 
+struct arena;
 struct buffer;
 struct secrets;
 struct secret_place; /* store/seal/secret_file.h */
@@ -35,6 +36,11 @@ MUST_CHECK enum status secret_check_json(struct call *call, struct slice json);
 /* JSON that somebody else than a client says, such as an agent or a provider: what holds the value of a secret has
  * [secret] instead. The text itself, or a copy in the call's arena. */
 struct slice secret_mask_json(struct call *call, struct slice json);
+/* The same for a text, with [secret] in place of a value: the text itself, or a copy in the arena. `secrets` may be
+ * NULL. */
+struct slice secrets_mask(void *secrets, struct arena *arena, struct slice text);
+/* The bytes of a file that no client sent: each value becomes asterisks, in a copy. `secrets` may be NULL. */
+void secrets_blank(struct secrets *secrets, struct arena *arena, struct slice *bytes);
 
 /* Is there anything to look for? Accepts NULL. */
 bool secrets_any(struct secrets *secrets);
@@ -43,8 +49,8 @@ bool secrets_find(struct secrets *secrets, struct slice text, size_t *out_at, si
 /* How much of the end of the text is the beginning of a value, and not all of it; 0 = nothing. */
 size_t secrets_begun(struct secrets *secrets, struct slice text);
 /* The next piece of live text that a worker streams (service/identity/secret_stream.h): what may be shown of it. */
-struct slice secrets_pass_live(struct secrets *secrets, struct slice key, int64_t epoch, struct slice text,
-                               struct buffer *scratch);
+struct slice secrets_pass_live(struct secrets *secrets, bool hides_marks, struct slice key, int64_t epoch,
+                               struct slice text, struct buffer *scratch);
 
 /* No core dump of this process, and no other process of the account looks into it. */
 void secrets_guard_process(void);

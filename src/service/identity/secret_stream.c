@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "domain/silence.h"
 #include "service/identity/secret.h"
 
 struct stream {
@@ -48,6 +49,36 @@ static struct stream *stream_new(struct secret_streams *streams, struct slice ke
     return stream;
 }
 
+/* --- what is hidden --- */
+
+struct hidden {
+    struct secrets *secrets;
+    bool marks;
+};
+
+/* The first secret or mark, and what stands in its place. */
+static bool hidden_find(const struct hidden *hidden, struct slice text, size_t *out_at, size_t *out_len,
+                        struct slice *out_mask)
+{
+    size_t at, len;
+    bool found = secrets_any(hidden->secrets) && secrets_find(hidden->secrets, text, out_at, out_len);
+    *out_mask = SLICE(SECRET_MASK);
+    if (hidden->marks && silence_find(text, &at, &len) && (!found || at < *out_at)) {
+        *out_at = at;
+        *out_len = len;
+        *out_mask = SLICE("");
+        found = true;
+    }
+    return found;
+}
+
+static size_t hidden_begun(const struct hidden *hidden, struct slice text)
+{
+    size_t secret = secrets_any(hidden->secrets) ? secrets_begun(hidden->secrets, text) : 0;
+    size_t mark = hidden->marks ? silence_begun(text) : 0;
+    return secret > mark ? secret : mark;
+}
+
 /* --- one piece --- */
 
 static void show_from(struct buffer *out, struct slice text, size_t from, size_t to)
@@ -58,12 +89,13 @@ static void show_from(struct buffer *out, struct slice text, size_t from, size_t
 }
 
 /* Masks what is whole, without what was shown before; returns where the rest begins. */
-static size_t mask_whole(struct secrets *secrets, struct slice text, size_t shown, struct buffer *out)
+static size_t mask_whole(const struct hidden *hidden, struct slice text, size_t shown, struct buffer *out)
 {
     size_t from = 0, at, len;
-    while (secrets_find(secrets, slice_after(text, from), &at, &len)) {
+    struct slice mask;
+    while (hidden_find(hidden, slice_after(text, from), &at, &len, &mask)) {
         show_from(out, text, from > shown ? from : shown, from + at);
-        buffer_add(out, SLICE(SECRET_MASK));
+        buffer_add(out, mask);
         from += at + len;
     }
     return from;
@@ -77,7 +109,7 @@ static void hold(struct stream *stream, struct slice text, size_t from, size_t s
     stream->epoch = epoch;
 }
 
-static struct slice pass_slowly(struct secret_streams *streams, struct secrets *secrets, struct slice key,
+static struct slice pass_slowly(struct secret_streams *streams, const struct hidden *hidden, struct slice key,
                                 int64_t epoch, struct slice text, struct stream *stream, struct buffer *scratch)
 {
     struct buffer whole = {0};
@@ -89,8 +121,8 @@ static struct slice pass_slowly(struct secret_streams *streams, struct secrets *
     buffer_add(&whole, text);
     struct slice all = buffer_slice(&whole);
     scratch->len = 0;
-    size_t from = mask_whole(secrets, all, shown, scratch);
-    size_t kept = all.len - secrets_begun(secrets, slice_after(all, from));
+    size_t from = mask_whole(hidden, all, shown, scratch);
+    size_t kept = all.len - hidden_begun(hidden, slice_after(all, from));
     show_from(scratch, all, from > shown ? from : shown, kept);
     if (kept < all.len) {
         hold(stream ? stream : stream_new(streams, key), all, kept, shown, epoch);
@@ -101,16 +133,18 @@ static struct slice pass_slowly(struct secret_streams *streams, struct secrets *
     return buffer_slice(scratch);
 }
 
-struct slice secret_streams_pass(struct secret_streams *streams, struct secrets *secrets, struct slice key,
-                                 int64_t epoch, struct slice text, struct buffer *scratch)
+struct slice secret_streams_pass(struct secret_streams *streams, struct secrets *secrets, bool hides_marks,
+                                 struct slice key, int64_t epoch, struct slice text, struct buffer *scratch)
 {
     size_t at, len;
-    if (!secrets_any(secrets)) {
+    struct slice mask;
+    struct hidden hidden = {secrets, hides_marks};
+    if (!hides_marks && !secrets_any(secrets)) {
         return text;
     }
     struct stream *stream = streams->map.count > 0 ? map_get(&streams->map, key) : NULL;
-    bool is_plain = !stream && !secrets_find(secrets, text, &at, &len) && secrets_begun(secrets, text) == 0;
-    return is_plain ? text : pass_slowly(streams, secrets, key, epoch, text, stream, scratch);
+    bool is_plain = !stream && !hidden_find(&hidden, text, &at, &len, &mask) && hidden_begun(&hidden, text) == 0;
+    return is_plain ? text : pass_slowly(streams, &hidden, key, epoch, text, stream, scratch);
 }
 
 /* --- all of them --- */
@@ -123,7 +157,9 @@ void secret_streams_flush(struct secret_streams *streams,
         struct slice rest = slice_after(buffer_slice(&stream->tail), stream->shown);
         if (rest.len > 0) {
             stream->shown = stream->tail.len;
-            show(owner, buffer_slice(&stream->key), stream->tail.len < SECRET_BYTES_MIN ? rest : SLICE(SECRET_MASK));
+            bool is_harmless = stream->tail.len < SECRET_BYTES_MIN || silence_begun(buffer_slice(&stream->tail)) ==
+                                                                          stream->tail.len; /* and no mark after all */
+            show(owner, buffer_slice(&stream->key), is_harmless ? rest : SLICE(SECRET_MASK));
         }
     }
 }

@@ -288,7 +288,10 @@ enum status prompt_append(struct call *call, struct slice session_id, const stru
         return status;
     }
     struct prompt prompt = prompt_of(call, &entry.loaded->session, request);
-    status = prompt_settle_media(call, &entry.loaded->session, &prompt);
+    status = prompt_name_sender(call, &entry, request->sender, &prompt.content);
+    if (status == STATUS_OK) {
+        status = prompt_settle_media(call, &entry.loaded->session, &prompt);
+    }
     if (status == STATUS_OK) {
         status = change_append_message(call->arena, &prompt, &changes, &call->failure);
     }

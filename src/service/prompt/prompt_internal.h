@@ -35,6 +35,10 @@ MUST_CHECK enum status prompt_dispatch_next(struct call *call, struct loaded_ses
 /* Who is heard in a group; the prompt then says who spoke. */
 MUST_CHECK enum status prompt_route(struct call *call, const struct session_access *entry,
                                     const struct prompt_request *request, struct prompt *prompt, enum routing *out);
+/* The content of a message of a group that takes another way than prompt_route says who sent it, too. `sender` may be
+ * NULL. */
+MUST_CHECK enum status prompt_name_sender(struct call *call, const struct session_access *entry,
+                                          const struct json *sender, struct slice *content);
 /* Into the log, and nobody runs. */
 MUST_CHECK enum status prompt_log(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
                                   struct prompt_receipt *out);

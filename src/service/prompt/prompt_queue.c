@@ -6,6 +6,7 @@
 
 /* A queue opened to change one of its prompts. */
 struct queue_entry {
+    struct session_access entry;
     struct loaded_session *loaded;
     struct prompt *queue;
     size_t count;
@@ -45,6 +46,7 @@ static enum status enter_queue(struct call *call, struct slice session_id, struc
     struct session_access entry;
     enum status status = session_authorize(call, session_id, ACTION_SPEAK, &entry);
     if (status == STATUS_OK) {
+        out->entry = entry;
         out->loaded = entry.loaded;
         status = prompt_read_queue(call, entry.loaded, &out->queue, &out->count);
     }
@@ -83,6 +85,21 @@ static enum status check_author(struct call *call, const struct prompt *prompt)
                              "Only its author edits a message; you may withdraw it and send your own.");
 }
 
+/* New content of a group's message says who sent it, like the old one did. */
+static enum status replace_content(struct call *call, const struct queue_entry *entry, struct slice content,
+                                   struct prompt *prompt)
+{
+    const struct json *metadata = NULL;
+    if (!slice_present(content)) {
+        return STATUS_OK;
+    }
+    if (slice_present(prompt->metadata) && json_parse(call->arena, prompt->metadata, &metadata, NULL) != STATUS_OK) {
+        metadata = NULL;
+    }
+    prompt->content = content;
+    return prompt_name_sender(call, &entry->entry, json_get_value(metadata, "sender"), &prompt->content);
+}
+
 enum status prompt_edit(struct call *call, struct slice session_id, struct slice prompt_id,
                         const struct prompt_edit *edit, struct prompt *out, int64_t *out_place)
 {
@@ -100,10 +117,12 @@ enum status prompt_edit(struct call *call, struct slice session_id, struct slice
     }
     *out = entry.queue[entry.at];
     *out_place = (int64_t)entry.at + 1;
-    out->content = slice_present(edit->content) ? edit->content : out->content;
+    status = replace_content(call, &entry, edit->content, out);
     out->metadata = slice_present(edit->metadata) ? edit->metadata : out->metadata;
     out->revision++;
-    status = prompt_settle_media(call, &entry.loaded->session, out);
+    if (status == STATUS_OK) {
+        status = prompt_settle_media(call, &entry.loaded->session, out);
+    }
     if (status != STATUS_OK) {
         return status;
     }

@@ -57,6 +57,24 @@ enum status prompt_route(struct call *call, const struct session_access *entry, 
     return status;
 }
 
+enum status prompt_name_sender(struct call *call, const struct session_access *entry, const struct json *sender,
+                               struct slice *content)
+{
+    bool is_owner = false;
+    struct slice name = {0};
+    if (routing_of(&entry->loaded->session, false, false) == ROUTING_DIRECT || !slice_present(*content)) {
+        return STATUS_OK;
+    }
+    enum status status = is_owners(call, entry, sender, &is_owner);
+    if (status == STATUS_OK) {
+        status = speakers_name(call, sender, &name);
+    }
+    if (status == STATUS_OK) {
+        *content = routing_content(call->arena, is_owner ? ROUTING_OWNER : ROUTING_NOT_MENTIONED, name, *content);
+    }
+    return status;
+}
+
 enum status prompt_log(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
                        struct prompt_receipt *out)
 {

@@ -42,6 +42,7 @@ static const struct enum_names agent_status_enum = {agent_status_names, AGENT_ST
 /* It still has the turn that an earlier connection got. */
 static void continue_turn(struct runner *runner)
 {
+    runner->error_at_ms = 0;
     if (runner->fresh && runner->turn && runner->turn->sent) {
         runner->fresh = false;
         runner->return_at_ms = 0;
@@ -73,12 +74,17 @@ static void on_status(const struct runner_frame *word)
     int status = enum_names_find(agent_status_enum, json_text_of(word->said, "status"));
     if (status < 0) {
         tell_error(word, "invalid_message", "status must be idle, thinking, tool_calling, streaming or error.");
-    } else if (status == AGENT_IDLE) {
+        return;
+    }
+    runner->error_at_ms = 0;
+    if (status == AGENT_IDLE) {
         on_idle(runner);
     } else if (status == AGENT_ERROR) {
         if (!runner->turn) {
-            runner_set_idle(runner, false); /* it takes nothing until it says idle again */
+            runner_set_idle(runner,
+                            false); /* it takes nothing until it says idle again, or has said nothing for long */
         }
+        runner_watch_error(runner);
     } else {
         continue_turn(runner);
     }
@@ -261,6 +267,7 @@ static void on_late_complete(const struct runner_frame *word)
     struct runner *runner = word->runner;
     struct slice id = json_text_of(word->said, "messageId");
     if (!runner->turn && !runner->idle && slice_eq(id, buffer_slice(&runner->last_message_id))) {
+        runner->error_at_ms = 0;
         runner->fresh = false;
         runner_set_idle(runner, true);
     }
@@ -285,6 +292,7 @@ static void on_complete(const struct runner_frame *word)
         .to = SESSION_IDLE,
     };
     runner_turn_end(turn, &end);
+    word->runner->error_at_ms = 0;
     word->runner->fresh = false;
     runner_set_idle(word->runner, true);
 }
@@ -301,6 +309,7 @@ static void on_error(const struct runner_frame *word)
                                             .error_message = slice_present(message) ? message : SLICE("unknown"),
                                             .to = SESSION_IDLE,
                                         });
+    runner_watch_error(word->runner);
 }
 
 /* --- beside the turn --- */

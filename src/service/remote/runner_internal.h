@@ -68,6 +68,7 @@ struct runner {
     int64_t heard_at_ms;            /* steady */
     int64_t return_at_ms;           /* the turn in hand goes back; 0 = not set */
     int64_t lost_at_ms;             /* it counts as lost; 0 = not set */
+    int64_t error_at_ms;            /* it reported an error and counts as free again; 0 = not set */
 };
 
 struct runners {
@@ -88,6 +89,8 @@ struct runner *runner_obtain(struct runners *runners, const struct runner_hello 
 void runner_set_idle(struct runner *runner, bool idle);
 /* The turn in hand goes back unless the runner shows up. */
 void runner_await(struct runner *runner);
+/* It reported an error: it has the grace time to go on, to complete or to say that it is idle. */
+void runner_watch_error(struct runner *runner);
 void runner_joins(struct runner *runner, struct runner_connection *line);
 void runner_leaves(struct runner *runner, const char *reason);
 

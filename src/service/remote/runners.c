@@ -145,6 +145,32 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
     return at_ms != 0 && at_ms <= now_ms;
 }
 
+/* An error that nothing followed must not keep what waits: the turn ends, and the runner is offered the next. */
+static void end_error(struct runner *runner)
+{
+    struct runner_turn *turn = runner->turn;
+    runner->error_at_ms = 0;
+    if (!runner->line) {
+        return;
+    }
+    runner_note(runner, EVENT_WATCHDOG_ERROR_SAFETY_NET,
+                SLICE("{\"action\":\"force_complete\",\"cause\":\"runner_error\"}"));
+    if (turn && !turn->sent) {
+        runner_turn_send(turn);
+        return;
+    }
+    if (turn) {
+        runner_turn_abort(turn);
+        runner_turn_end(turn, &(struct turn_end){
+                                  .stop = TURN_ERROR,
+                                  .error = TURN_INTERNAL,
+                                  .error_message = SLICE("The runner reported an error and nothing after it."),
+                                  .to = SESSION_IDLE,
+                              });
+    }
+    runner_set_idle(runner, true);
+}
+
 /* False when the runner was forgotten. */
 static bool attend(struct runner *runner, int64_t now_ms)
 {
@@ -158,6 +184,9 @@ static bool attend(struct runner *runner, int64_t now_ms)
             runner_turn_abort(runner->turn); /* it may be there without a word about the turn */
             runner_turn_return(runner->turn, "runner_disconnected");
         }
+    }
+    if (is_due(runner->error_at_ms, now_ms)) {
+        end_error(runner);
     }
     if (is_due(runner->lost_at_ms, now_ms) && !runner->turn) {
         runner->lost_at_ms = 0;
@@ -186,6 +215,7 @@ static void on_timer(void *owner)
         if (attend(runner, now_ms)) {
             set_timer(runners, silent_at_ms(runner));
             set_timer(runners, runner->return_at_ms);
+            set_timer(runners, runner->error_at_ms);
             set_timer(runners, runner->turn ? 0 : runner->lost_at_ms);
         }
     }
@@ -207,12 +237,21 @@ void runner_await(struct runner *runner)
     set_timer(runners, runner->return_at_ms);
 }
 
+void runner_watch_error(struct runner *runner)
+{
+    struct runners *runners = runner->runners;
+    need_timer(runners);
+    runner->error_at_ms = runners_steady_ms(runners) + runners->options.limits.grace_ms;
+    set_timer(runners, runner->error_at_ms);
+}
+
 /* --- coming and going --- */
 
 static void let_go(struct runner *runner)
 {
     struct runner_connection *line = runner->line;
     runner->line = NULL;
+    runner->error_at_ms = 0;
     line->runner = NULL;
     runner_connection_unref(line);
     runner_set_idle(runner, false);

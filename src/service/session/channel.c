@@ -148,17 +148,25 @@ enum status channel_note_message(struct call *call, struct loaded_session *loade
     const struct json *said = NULL;
     struct channel channel;
     bool is_new = false;
-    if (!slice_present(metadata) || !memmem(metadata.ptr, metadata.len, "\"channel_type\"", 14) ||
+    if (!slice_present(metadata) || !memmem(metadata.ptr, metadata.len, "\"channel", 8) ||
         json_parse(call->arena, metadata, &said, NULL) != STATUS_OK) {
         return STATUS_OK;
     }
-    struct channel_request request = {json_text_of(said, "channel_type"), json_text_of(said, "channel_id"), -1};
+    const struct json *sender = json_get_value(said, "sender");
+    bool binds = json_text_of(said, "channel_type").len > 0; /* a sender only names a channel that is bound */
+    struct channel_request request = {binds ? json_text_of(said, "channel_type") : json_text_of(sender, "channel"),
+                                      binds ? json_text_of(said, "channel_id") : json_text_of(sender, "channel_id"),
+                                      -1};
     if (request.kind.len == 0) {
         return STATUS_OK;
     }
     enum status status = check_request(call, &request);
-    if (status == STATUS_OK) {
-        status = look_up(call, &loaded->session, &request, &channel, &is_new);
+    if (status != STATUS_OK) {
+        return binds ? status : STATUS_OK;
+    }
+    status = look_up(call, &loaded->session, &request, &channel, &is_new);
+    if (is_new && !binds) {
+        return STATUS_OK;
     }
     if (status == STATUS_OK) {
         status = remember(call, loaded, &channel);

@@ -1,6 +1,7 @@
 #include "service/session/event.h"
 
 #include "service/session/media.h"
+#include "service/prompt/prompt_internal.h"
 #include "service/identity/secret.h"
 
 static enum status check_sequence(struct call *call, const struct session *session, int64_t if_sequence)
@@ -79,6 +80,12 @@ static enum status check_speaker(struct call *call, struct event *event)
                        principal_kind_enum.names[call->who->kind]);
 }
 
+/* Events may say it in other words, but not for somebody else. */
+static enum status name_sender(struct call *call, const struct session_access *entry, struct event *event)
+{
+    return event->role == ROLE_USER ? prompt_name_sender(call, entry, NULL, &event->content) : STATUS_OK;
+}
+
 static enum status check_events(struct call *call, struct append *append)
 {
     const struct session *session = &append->entry.loaded->session;
@@ -94,6 +101,9 @@ static enum status check_events(struct call *call, struct append *append)
         }
         if (status == STATUS_OK) {
             status = secret_check_json(call, event->metadata);
+        }
+        if (status == STATUS_OK) {
+            status = name_sender(call, &append->entry, event);
         }
         if (status == STATUS_OK && slice_present(event->external_id)) {
             status = find_duplicate(call, session, event, &append->duplicates[i]);

@@ -1,6 +1,7 @@
 #include "service/session/file.h"
 
 #include "service/session/media.h"
+#include "service/identity/secret.h"
 
 enum status file_prepare(struct call *call, struct slice session_id, struct blob *file)
 {
@@ -15,6 +16,9 @@ enum status file_prepare(struct call *call, struct slice session_id, struct blob
         return failure_set(&call->failure, STATUS_TOO_LARGE, "file_too_large",
                            "The file has %zu bytes; at most %zu are accepted (option blob-bytes-max).",
                            file->content.len, bytes_max);
+    }
+    if ((status = secret_check_text(call, file->content)) != STATUS_OK) {
+        return status;
     }
     file->sha256 = hash_of(file->content);
     file->bytes = (int64_t)file->content.len;

@@ -1,5 +1,6 @@
 #include "service/session/media.h"
 
+#include "service/identity/secret.h"
 #include "service/core/transaction.h"
 #include "wire/base64.h"
 
@@ -173,6 +174,7 @@ struct taking {
     struct failure *failure;
     enum status status;
     size_t taken;
+    bool blanks; /* the server's secrets in what is taken out */
 };
 
 static void list_add(struct media_list *list, struct arena *arena, const struct blob *blob)
@@ -242,6 +244,9 @@ static void write_value(struct taking *taking, struct json_out *out, const struc
         if (medium.content.len > taking->service->limits.file.bytes_max) {
             taking->status = too_large(taking, medium.content.len);
         }
+        if (taking->blanks) {
+            secrets_blank(taking->service->secrets, taking->arena, &medium.content);
+        }
         write_medium(taking, out, value, &medium);
     } else if (value->kind == JSON_OBJECT) {
         json_begin_object(out);
@@ -261,25 +266,40 @@ static void write_value(struct taking *taking, struct json_out *out, const struc
     }
 }
 
+static enum status take_out(struct taking *taking, struct slice *json)
+{
+    const struct json *value = NULL;
+    struct buffer text = {0};
+    struct json_out out = json_out_to(&text);
+    if (!slice_present(*json) || !media_is_likely(*json) ||
+        json_parse(taking->arena, *json, &value, NULL) != STATUS_OK) {
+        return STATUS_OK;
+    }
+    write_value(taking, &out, value);
+    if (taking->taken > 0 && taking->status == STATUS_OK) {
+        *json = arena_copy(taking->arena, buffer_slice(&text));
+    }
+    buffer_release(&text);
+    return taking->status;
+}
+
 enum status media_extract(const struct service *service, struct arena *arena, struct slice session_id,
                           struct slice *json, struct media_list *list, struct failure *failure)
 {
-    const struct json *value = NULL;
-    struct taking taking = {service, arena, session_id, list, failure, STATUS_OK, 0};
-    struct buffer text = {0};
-    struct json_out out = json_out_to(&text);
-    if (!slice_present(*json) || !media_is_likely(*json) || json_parse(arena, *json, &value, NULL) != STATUS_OK) {
-        return STATUS_OK;
-    }
-    write_value(&taking, &out, value);
-    if (taking.taken > 0 && taking.status == STATUS_OK) {
-        *json = arena_copy(arena, buffer_slice(&text));
-    }
-    buffer_release(&text);
-    return taking.status;
+    struct taking taking = {service, arena, session_id, list, failure, STATUS_OK, 0, false};
+    return take_out(&taking, json);
 }
 
 /* --- keeping --- */
+
+enum status media_check_secrets(struct call *call, const struct media_list *list)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < list->count && status == STATUS_OK; i++) {
+        status = secret_check_text(call, list->blobs[i].content);
+    }
+    return status;
+}
 
 enum status media_write(struct call *call, const struct session *session, const struct media_list *list)
 {
@@ -327,7 +347,8 @@ enum status media_attach(struct call *call, const struct session *session, const
 enum status media_extract_and_attach(struct call *call, const struct session *session, struct slice *json)
 {
     struct media_list list = {0};
-    enum status status = media_extract(call->service, call->arena, session->id, json, &list, &call->failure);
+    struct taking taking = {call->service, call->arena, session->id, &list, &call->failure, STATUS_OK, 0, true};
+    enum status status = take_out(&taking, json);
     return status == STATUS_OK ? media_put(call, session, &list) : status;
 }
 

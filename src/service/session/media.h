@@ -24,6 +24,8 @@ bool media_is_likely(struct slice json);
  * service->limits.file.bytes_max. */
 MUST_CHECK enum status media_extract(const struct service *service, struct arena *arena, struct slice session_id,
                                      struct slice *json, struct media_list *list, struct failure *failure);
+/* INVALID `contains_secret` when a client's medium holds the value of a secret, encoded as it came. */
+MUST_CHECK enum status media_check_secrets(struct call *call, const struct media_list *list);
 /* Reader or writer: the bytes are on disk. */
 MUST_CHECK enum status media_write(struct call *call, const struct session *session, const struct media_list *list);
 /* Reader or writer: LIMITED (`too_many_files`) when the session would have too many with `count` more. */

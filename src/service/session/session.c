@@ -146,7 +146,11 @@ static enum status leave_worker(struct call *call, struct loaded_session *loaded
     const struct lease *lease;
     enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     bool is_worker = status == STATUS_OK && lease && !agent_is_hosted((enum agent_driver)loaded->session.driver);
-    return is_worker ? turn_keep_partial(call, loaded, (struct slice){0}) : status;
+    if (is_worker) {
+        status = turn_keep_partial(call, loaded, (struct slice){0});
+    }
+    struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
+    return is_worker && status == STATUS_OK ? turn_end_claimed(call, loaded, loaded->session.status, &end) : status;
 }
 
 enum status session_leave_turn(struct call *call, struct loaded_session *loaded)

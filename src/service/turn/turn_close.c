@@ -66,6 +66,17 @@ enum status turn_finish(struct call *call, struct slice session_id, struct slice
     return status == STATUS_OK ? introspection_after_turn(call, entry.loaded) : status;
 }
 
+enum status turn_end_claimed(struct call *call, struct loaded_session *loaded, enum session_status to,
+                             const struct turn_end *end)
+{
+    const struct session *session = &loaded->session;
+    bool is_hosted = agent_is_hosted((enum agent_driver)session->driver);
+    if (is_hosted || session_status_is_waiting(to) || to == SESSION_PENDING || loaded->ended_turn == session->fence) {
+        return STATUS_OK;
+    }
+    return append_end(call, loaded, (struct slice){0}, end, NULL);
+}
+
 /* --- its end without its driver --- */
 
 /* Of the prompt that ran last. */

@@ -20,6 +20,11 @@ MUST_CHECK enum status turn_abort(struct call *call, struct loaded_session *load
 /* Writer. The turn of a hosted session loses its lease and nobody wrote its end: the same without a policy. Nothing
  * when its turn.ended was written. */
 MUST_CHECK enum status turn_abandon(struct call *call, struct loaded_session *loaded);
+/* Writer. The same event for a turn that a worker runs, before the session moves to `to`. Nothing where the turn goes
+ * on
+ * (`to` waits for somebody), the session is hosted, or its end was written. */
+MUST_CHECK enum status turn_end_claimed(struct call *call, struct loaded_session *loaded, enum session_status to,
+                                        const struct turn_end *end);
 /* Writer. Runs the prompt of an aborted turn again: CONFLICT (`nothing_to_resume`) when the last turn was not cut or
  * the session is not at rest. */
 MUST_CHECK enum status turn_resume(struct call *call, struct slice session_id, struct session_access *out);

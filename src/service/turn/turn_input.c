@@ -1,3 +1,4 @@
+#include "domain/silence.h"
 #include "runner/tool/path.h"
 #include "service/agent/agent.h"
 #include "service/agent/memory.h"
@@ -129,6 +130,7 @@ static enum status read_session(struct call *call, struct turn *turn)
         return status;
     }
     brief->turns_done = session.turn_count;
+    turn->hides_marks = silence_concerns(&session);
     if (slice_present(session.usage) && json_parse(&turn->arena, session.usage, &usage, NULL) == STATUS_OK) {
         brief->cost_microcents = json_i64_of(usage, "cost_microcents");
     }

@@ -1,4 +1,4 @@
-/* Live output of a turn: shown as it comes, but for what may be the beginning of a secret. */
+/* Live output of a turn: shown as it comes, but for what may be the beginning of a secret or of a mark of silence. */
 #include "service/identity/secret.h"
 #include "service/turn/turn_run.h"
 
@@ -72,12 +72,12 @@ void turn_show_held(struct turn *turn)
     }
 }
 
-static void show_masked(struct turn *turn, struct secrets *secrets, enum delta_kind kind, struct slice id,
-                        struct slice text)
+static void show_masked(struct turn *turn, struct secrets *secrets, bool hides_marks, enum delta_kind kind,
+                        struct slice id, struct slice text)
 {
     struct buffer scratch = {0};
     struct slice key = key_of(&turn->live_key, kind, id);
-    struct slice shown = secret_streams_pass(&turn->live, secrets, key, 0, text, &scratch);
+    struct slice shown = secret_streams_pass(&turn->live, secrets, hides_marks, key, 0, text, &scratch);
     if (shown.len > 0) {
         show(turn, kind, id, shown);
     }
@@ -90,8 +90,9 @@ void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct
     if (turn->ended || turn->over || turn->introspects) {
         return;
     }
-    if (secrets_any(secrets)) {
-        show_masked(turn, secrets, kind, id, text);
+    bool hides_marks = turn->hides_marks && kind == DELTA_TEXT;
+    if (hides_marks || secrets_any(secrets)) {
+        show_masked(turn, secrets, hides_marks, kind, id, text);
     } else {
         show(turn, kind, id, text);
     }

@@ -84,6 +84,7 @@ struct turn {
     struct turn_op *writing;
     size_t queued_bytes;
     struct secret_streams live;           /* deltas that are held back */
+    bool hides_marks;                     /* of silence: it talks to a channel */
     struct buffer live_key;               /* room for the name of one */
     struct buffer open_texts[TURN_TEXTS]; /* shown, and in no event yet */
     bool introspects;                     /* its number is that of the run */

@@ -259,6 +259,19 @@ enum status claim_check_usage(struct call *call, const struct session *session, 
                        bytes_max);
 }
 
+/* The turn of a worker ends like any other. */
+static enum status end_claimed(struct call *call, struct loaded_session *loaded, const struct settlement *settlement)
+{
+    bool failed = settlement->to == SESSION_FAILED;
+    struct turn_end end = {.stop = failed                                ? TURN_ERROR
+                                   : settlement->to == SESSION_ABANDONED ? TURN_ABORTED
+                                                                         : TURN_STOP,
+                           .error = failed ? TURN_INTERNAL : TURN_OK,
+                           .error_message = settlement->error_message,
+                           .usage = settlement->usage ? settlement->usage->raw : (struct slice){0}};
+    return turn_end_claimed(call, loaded, settlement->to, &end);
+}
+
 enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
                          struct session_access *out)
 {
@@ -271,6 +284,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
         return failure_set(&call->failure, STATUS_STALE, "lease_required",
                            "Somebody else runs this session; only the holder of its lease can settle it.");
     }
+    bool ends_turn = status == STATUS_OK && lease != NULL;
     struct changes changes = {0};
     bool ends_as_guest = status == STATUS_OK && session_status_is_ended(settlement->to) &&
                          !access_runs(call->who, &out->loaded->session, out->holds_lease);
@@ -287,6 +301,9 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
     }
     if (status == STATUS_OK) {
         status = change_settle(call->arena, &out->loaded->session, &decided, &changes, &call->failure);
+    }
+    if (status == STATUS_OK && ends_turn) {
+        status = end_claimed(call, out->loaded, settlement);
     }
     if (status == STATUS_OK) {
         status = session_append_changes(call, out->loaded, &changes);

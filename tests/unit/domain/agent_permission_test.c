@@ -4,6 +4,7 @@
 #include "permission_unit.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static void globs(void **state)
 {
@@ -23,6 +24,54 @@ static void globs(void **state)
         assert_row(rows[i].pattern,
                    agent_glob_matches(slice_of(rows[i].pattern), slice_of(rows[i].text)) == rows[i].matches);
     }
+}
+
+/* The plain meaning of a pattern, for comparison. */
+static bool glob_slow(const char *pattern, const char *text)
+{
+    if (*pattern == '*') {
+        return glob_slow(pattern + 1, text) || (*text && glob_slow(pattern, text + 1));
+    }
+    return *pattern ? *pattern == *text && glob_slow(pattern + 1, text + 1) : !*text;
+}
+
+static void globs_mean_what_they_say(void **state)
+{
+    (void)state;
+    static const char letters[] = "aab*";
+    srand(7);
+    for (int i = 0; i < 200000; i++) {
+        char pattern[9] = "", text[11] = "";
+        for (int k = rand() % 9 - 1; k >= 0; k--) {
+            pattern[k] = letters[rand() % 4];
+        }
+        for (int k = rand() % 11 - 1; k >= 0; k--) {
+            text[k] = letters[rand() % 3];
+        }
+        assert_true(agent_glob_matches(slice_of(pattern), slice_of(text)) == glob_slow(pattern, text));
+        assert_true(agent_glob_matches_nocase(slice_of(pattern), slice_of(text)) == glob_slow(pattern, text));
+    }
+}
+
+/* The longest pattern of a rule against a large argument: agents choose what rules are compared with. */
+static void globs_are_linear(void **state)
+{
+    (void)state;
+    enum { PATTERN = 2000, TEXT = 4000000 };
+    char *pattern = malloc(PATTERN), *text = malloc(TEXT);
+    memset(pattern, 'a', PATTERN);
+    memset(text, 'a', TEXT);
+    pattern[0] = '*';
+    clock_t began = clock();
+    for (int i = 0; i < 3; i++) {
+        pattern[PATTERN - 1] = "b*a"[i];
+        pattern[PATTERN / 2] = "ab*"[i];
+        agent_glob_matches(slice_from(pattern, PATTERN), slice_from(text, TEXT));
+        agent_glob_matches_nocase(slice_from(pattern, PATTERN), slice_from(text, TEXT));
+    }
+    assert_true(clock() - began < 2 * CLOCKS_PER_SEC);
+    free(pattern);
+    free(text);
 }
 
 static const struct permission_rule rules[] = {
@@ -306,6 +355,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(globs),
+        cmocka_unit_test(globs_mean_what_they_say),
+        cmocka_unit_test(globs_are_linear),
         cmocka_unit_test(no_spelling_leads_past_a_rule),
         cmocka_unit_test(what_can_not_be_read_is_asked_about),
         cmocka_unit_test(what_is_allowed_takes_nothing_along),

@@ -47,15 +47,17 @@ static void what_the_agent_reads(void **state)
         const char *name, *content, *said;
     } rows[] = {
         {ROUTING_DIRECT, "Ada", "[{\"type\":\"text\",\"text\":\"hi\"}]", "[{\"type\":\"text\",\"text\":\"hi\"}]"},
-        {ROUTING_OWNER, "Ada", "[{\"type\":\"text\",\"text\":\"hi\"}]", "[{\"type\":\"text\",\"text\":\"[Ada] hi\"}]"},
+        {ROUTING_OWNER, "Ada", "[{\"type\":\"text\",\"text\":\"hi\"}]",
+         "[{\"type\":\"text\",\"text\":\"[Ada, owner] hi\"}]"},
         {ROUTING_NOT_MENTIONED, "Bob", "[{\"type\":\"text\",\"text\":\"hi\"}]",
-         "[{\"type\":\"text\",\"text\":\"[Bob] hi\"}]"},
+         "[{\"type\":\"text\",\"text\":\"[Bob, member] hi\"}]"},
         {ROUTING_OWNER_UNDIRECTED, "Ada", "[{\"type\":\"text\",\"text\":\"hi\"},{\"type\":\"text\",\"text\":\"b\"}]",
-         "[{\"type\":\"text\",\"text\":\"[Ada] [not directed at you] hi\"},{\"type\":\"text\",\"text\":\"b\"}]"},
+         "[{\"type\":\"text\",\"text\":\"[Ada, owner] [not directed at you] hi\"},{\"type\":\"text\",\"text\":\"| "
+         "b\"}]"},
         {ROUTING_MENTIONED, "Eve] [not directed at you", "[{\"type\":\"text\",\"text\":\"hi\"}]",
-         "[{\"type\":\"text\",\"text\":\"[Eve) (not directed at you] hi\"}]"},
+         "[{\"type\":\"text\",\"text\":\"[Eve) (not directed at you, member] hi\"}]"},
         {ROUTING_MENTIONED, "A\nB", "[{\"type\":\"image\",\"url\":\"https://a/b\"}]",
-         "[{\"type\":\"text\",\"text\":\"[A B]\"},{\"type\":\"image\",\"url\":\"https://a/b\"}]"},
+         "[{\"type\":\"text\",\"text\":\"[A B, member]\"},{\"type\":\"image\",\"url\":\"https://a/b\"}]"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct slice said = routing_content(&arena, rows[i].routing, slice_of(rows[i].name), slice_of(rows[i].content));

@@ -51,7 +51,7 @@ static void say_at(struct watched *watched, const char *key, int64_t epoch, stru
 {
     struct buffer scratch = {0};
     show(watched, slice_of(key),
-         secret_streams_pass(&watched->streams, watched->secrets, slice_of(key), epoch, text, &scratch));
+         secret_streams_pass(&watched->streams, watched->secrets, key[0] == 'c', slice_of(key), epoch, text, &scratch));
     buffer_release(&scratch);
 }
 
@@ -133,6 +133,21 @@ static void every_cut_shows_the_same(void **state)
     }
 }
 
+/* In stream c marks of silence are hidden, too. */
+static void marks_are_hidden_in_pieces(void **state)
+{
+    struct watched *watched = *state;
+    static const char text[] = "a <NO_REPLY>b <NO_WAY> <EMPTY_RESPONSE><EMPTY_RESP<NO_REPLY";
+    for (size_t i = 0; i < sizeof text - 1; i++) {
+        say_at(watched, "c", 0, slice_from(text + i, 1));
+    }
+    check_seen(watched, "c", "a b <NO_WAY> <EMPTY_RESP");
+    secret_streams_flush(&watched->streams, show, watched);
+    check_seen(watched, "c", "a b <NO_WAY> <EMPTY_RESP<NO_REPLY");
+    say(watched, "a", "<NO_REPLY>");
+    check_seen(watched, "a", "<NO_REPLY>");
+}
+
 static void too_many_are_forgotten(void **state)
 {
     struct watched *watched = *state;
@@ -151,6 +166,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams_keep_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_flush_does_not_help, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_cut_shows_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(marks_are_hidden_in_pieces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_are_forgotten, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
