@@ -313,7 +313,8 @@ static void run_on_reader(struct read_job *job, struct db *db)
             status = prepare_only ? prepare(request) : request->route->handle(request);
         }
         status = keep_in_budget(request, status);
-        db_end_read(db);
+        enum status ended = db_end_read(db, &request->call.failure);
+        status = ended == STATUS_OK ? status : ended; /* a refusal, too, must not rest on what may be lost */
     }
     if (status != STATUS_OK) {
         request_fail(request, &request->call.failure);

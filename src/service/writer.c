@@ -62,8 +62,9 @@ enum status writer_end_group(struct writer *writer, struct failure *failure)
 {
     struct publication *publication = NULL;
     if (writer->unit.writes == 0) {
+        enum status status = db_end_read(writer->unit.db, failure);
         unit_rollback(&writer->unit);
-        return STATUS_OK;
+        return status;
     }
     enum status status = unit_commit(&writer->unit, &publication, failure);
     if (status == STATUS_OK) {
