@@ -118,6 +118,32 @@ static enum status find_subject(struct request *request, int64_t *out_key)
     return status;
 }
 
+/* What else is told of, too: its path, as whoever deletes it names it. */
+static struct slice find_other_subject(struct request *request)
+{
+    const struct json *answer;
+    struct failure unheard;
+    struct arena *arena = request->call.arena;
+    if (json_parse(arena, buffer_slice(&request->exchange->body), &answer, &unheard) != STATUS_OK) {
+        return (struct slice){0};
+    }
+    struct slice id = json_text_of(answer, "id");
+    return slice_present(id) ? arena_format(arena, "%s/%.*s", request->route->path, SLICE_ARG(id)) : id;
+}
+
+/* "/api/entities/{entity}" and its id. */
+static enum status forget_answers(struct request *request)
+{
+    const struct route *route = request->route;
+    const char *start = strchr(route->path, '{');
+    if (route->method != HTTP_DELETE || route_names_session(route) || !start || strchr(start, '/')) {
+        return STATUS_OK;
+    }
+    struct slice subject = arena_format(request->call.arena, "%.*s%.*s", (int)(start - route->path), route->path,
+                                        SLICE_ARG(request->params[0]));
+    return store_idempotency_forget(request->call.db, request->who.tenant_key, subject, &request->call.failure);
+}
+
 static enum status keep_idempotent(struct request *request, struct slice key, const struct hash *fingerprint)
 {
     struct idempotent_reply answer = {
@@ -130,6 +156,9 @@ static enum status keep_idempotent(struct request *request, struct slice key, co
     enum status status = find_subject(request, &answer.session_key);
     if (status != STATUS_OK) {
         return status;
+    }
+    if (answer.session_key == 0) {
+        answer.subject = find_other_subject(request);
     }
     unit_wrote(request->call.unit);
     return store_idempotency_put(request->call.db, request->who.tenant_key, request->who.name, key, &answer,
@@ -189,7 +218,11 @@ static enum status run_handler(struct request *request)
 {
     bool idempotent = request->route->idempotent && request->call.unit != NULL;
     request->idempotency_key = idempotent ? request_header(request, "idempotency-key") : (struct slice){0};
-    return slice_present(request->idempotency_key) ? handle_idempotent(request) : request->route->handle(request);
+    if (slice_present(request->idempotency_key)) {
+        return handle_idempotent(request);
+    }
+    enum status status = request->route->handle(request);
+    return status == STATUS_OK ? forget_answers(request) : status;
 }
 
 static void finish_job(struct write_job *job, enum status status, const struct failure *failure)

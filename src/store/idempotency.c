@@ -38,7 +38,7 @@ enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slic
     enum status status = statement_run(db, SQL_IDEMPOTENCY_PUT,
                                        VALUES(number(tenant_key), text(actor), text(key), bytes(reply->fingerprint),
                                               number(reply->status), text(seal_text(db, 0, 0, reply->body)),
-                                              number(now_ms), number(reply->session_key)),
+                                              number(now_ms), number(reply->session_key), text(reply->subject)),
                                        NULL, failure);
     for (size_t i = 0; status == STATUS_OK && i < reply->further_count; i++) {
         status = statement_run(
@@ -47,6 +47,11 @@ enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slic
             failure);
     }
     return status;
+}
+
+enum status store_idempotency_forget(struct db *db, int64_t tenant_key, struct slice subject, struct failure *failure)
+{
+    return statement_run(db, SQL_IDEMPOTENCY_FORGET, VALUES(number(tenant_key), text(subject)), NULL, failure);
 }
 
 enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure)
