@@ -128,7 +128,8 @@ static enum status unreachable(const PGconn *connection, const struct terms *ter
 }
 
 /* What stands before the URL is a default, what stands behind it cannot be changed by it. Readers, too, want the server
- * that writes: one that was left behind by a failover shows the past, and what was lost with it. */
+ * that writes, unless the URL wishes for another: one that was left behind by a failover shows the past, and what was
+ * lost with it. Writers have no choice. */
 static enum status host_connect(const struct host *host, const struct terms *terms, PGconn **out,
                                 struct greeting *out_greeting, struct failure *failure)
 {
@@ -140,14 +141,16 @@ static enum status host_connect(const struct host *host, const struct terms *ter
                                 "application_name",
                                 "dbname",
                                 "client_encoding",
+                                "target_session_attrs",
                                 "host",
                                 "hostaddr",
                                 "port",
                                 NULL};
-    const char *const values[] = {
-        "15",          "5",        "3",    "30000",    "read-write",
-        "sojourn",     terms->url, "UTF8", host->name, /* what is NULL is left as the URL says */
-        host->address, host->port, NULL};
+    const char *const values[] = {"15",          "5",          "3",
+                                  "30000",       "read-write", "sojourn",
+                                  terms->url,    "UTF8",       terms->writes ? "read-write" : NULL,
+                                  host->name, /* what is NULL is left as the URL says */
+                                  host->address, host->port,   NULL};
     PGconn *connection = connect_within(keys, values, terms->connect_ms);
     enum status status = STATUS_OK;
     if (PQstatus(connection) != CONNECTION_OK) {

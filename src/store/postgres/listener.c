@@ -95,6 +95,7 @@ enum status postgres_listen_open(const struct db_options *options, struct postgr
 {
     struct postgres_listener *listener = memory_zeroed(sizeof *listener);
     listener->terms = terms_of(options);
+    listener->terms.writes = true; /* a standby takes no LISTEN */
     listener->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     hosts_init(&listener->hosts, listener->terms.url);
     enum status status = listen_connect(listener, failure);
