@@ -76,16 +76,25 @@ static enum status fetch_session(struct fetching *fetching, struct db *db, struc
     return status == STATUS_OK && fetch->wants_partial ? load_partial(fetch, db, failure) : status;
 }
 
-static enum status fetch_firehose(struct fetching *fetching, struct db *db, struct failure *failure)
+static enum status fetch_firehose(struct fetching *fetching, struct db *db, int64_t horizon, struct failure *failure)
 {
     struct fetch *fetch = fetching->fetch;
-    int64_t horizon;
-    enum status status = store_firehose_horizon(db, &horizon, failure);
+    return store_firehose_read(db, fetch->tenant_key, cursor_to_position(fetch->after), horizon, fetch->events_max,
+                               on_firehose, fetching, failure);
+}
+
+static enum status fetch_events(struct fetching *fetching, struct db *db, struct failure *failure)
+{
+    int64_t horizon = 0;
+    bool of_session = fetching->fetch->session_key != 0;
+    enum status status = of_session ? STATUS_OK : store_firehose_horizon(db, &horizon, failure);
+    status = status == STATUS_OK ? db_begin_read(db, failure) : status;
     if (status != STATUS_OK) {
         return status;
     }
-    return store_firehose_read(db, fetch->tenant_key, cursor_to_position(fetch->after), horizon, fetch->events_max,
-                               on_firehose, fetching, failure);
+    status = of_session ? fetch_session(fetching, db, failure) : fetch_firehose(fetching, db, horizon, failure);
+    enum status ended = db_end_read(db, failure);
+    return ended == STATUS_OK ? status : ended;
 }
 
 static void fetch_ask(struct lookup *lookup, struct db *db)
@@ -94,11 +103,7 @@ static void fetch_ask(struct lookup *lookup, struct db *db)
     struct fetching fetching = {.fetch = fetch};
     struct failure failure = {0};
     fetch->events = publication_new();
-    if (fetch->session_key) {
-        fetch->status = fetch_session(&fetching, db, &failure);
-    } else {
-        fetch->status = fetch_firehose(&fetching, db, &failure);
-    }
+    fetch->status = fetch_events(&fetching, db, &failure);
     fetch->at_end = !fetching.cut;
     if (fetch->status != STATUS_OK) {
         log_error("stream events not read", LOG_TEXT("code", slice_of(failure.code)),

@@ -356,7 +356,8 @@ static void page_ask(struct lookup *lookup, struct db *db)
     if (page->status == STATUS_OK) {
         page->status =
             page->style == CURSOR_SESSION ? read_session(&reading, &failure) : read_firehose(&reading, &failure);
-        db_end_read(db);
+        enum status ended = db_end_read(db, &failure);
+        page->status = ended == STATUS_OK ? page->status : ended;
     }
     if (page->status == STATUS_OK) {
         page->status = hold_page(page);

@@ -178,9 +178,9 @@ enum status db_begin_read(struct db *db, struct failure *failure)
     return db->vtable->begin_read(db, failure);
 }
 
-void db_end_read(struct db *db)
+enum status db_end_read(struct db *db, struct failure *failure)
 {
-    db->vtable->end_read(db);
+    return db->vtable->end_read(db, failure);
 }
 
 static void bind(struct query *query, const struct sql_parameter *parameter, const char *values)

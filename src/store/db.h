@@ -57,7 +57,9 @@ enum { IDENTITY_TOUCHED = -1 }; /* in place of a session's key: who may come in 
 void db_touch(struct db *db, int64_t tenant_key, int64_t session_key);
 /* Readers: a stable view over several queries. */
 MUST_CHECK enum status db_begin_read(struct db *db, struct failure *failure);
-void db_end_read(struct db *db);
+/* Also instead of the commit of a transaction that wrote nothing. What was read may be told only when this returns OK;
+ * UNAVAILABLE: it rests on a commit that PostgreSQL's standbys do not confirm. */
+MUST_CHECK enum status db_end_read(struct db *db, struct failure *failure);
 
 /* A statement being run: start, run or step, always query_end. On the caller's stack. */
 struct query {

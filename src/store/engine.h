@@ -30,7 +30,7 @@ struct db_vtable {
      */
     bool (*must_run_again)(const struct db *db);
     enum status (*begin_read)(struct db *db, struct failure *failure);
-    void (*end_read)(struct db *db);
+    enum status (*end_read)(struct db *db, struct failure *failure);
     void (*start)(struct query *query);
     void (*bind_i64)(struct query *query, int64_t value);
     void (*bind_text)(struct query *query, struct slice text);

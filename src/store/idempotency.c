@@ -35,12 +35,12 @@ enum status store_idempotency_subjects(struct db *db, int64_t tenant_key, struct
 enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
                                   const struct idempotent_reply *reply, int64_t now_ms, struct failure *failure)
 {
-    enum status status = statement_run(db,
-                                       sql_idempotency_put(.tenant_key = tenant_key, .actor = actor, .key = key,
-                                                           .fingerprint = reply->fingerprint, .status = reply->status,
-                                                           .body = seal_text(db, 0, 0, reply->body),
-                                                           .created_at_ms = now_ms, .session_key = reply->session_key),
-                                       NULL, failure);
+    enum status status = statement_run(
+        db,
+        sql_idempotency_put(.tenant_key = tenant_key, .actor = actor, .key = key, .fingerprint = reply->fingerprint,
+                            .status = reply->status, .body = seal_text(db, 0, 0, reply->body), .created_at_ms = now_ms,
+                            .session_key = reply->session_key, .subject = reply->subject),
+        NULL, failure);
     for (size_t i = 0; status == STATUS_OK && i < reply->further_count; i++) {
         status =
             statement_run(db,
@@ -49,6 +49,11 @@ enum status store_idempotency_put(struct db *db, int64_t tenant_key, struct slic
                           NULL, failure);
     }
     return status;
+}
+
+enum status store_idempotency_forget(struct db *db, int64_t tenant_key, struct slice subject, struct failure *failure)
+{
+    return statement_run(db, sql_idempotency_forget(.tenant_key = tenant_key, .subject = subject), NULL, failure);
 }
 
 enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure)

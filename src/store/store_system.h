@@ -92,6 +92,7 @@ struct idempotent_reply {
     int64_t session_key;         /* the session it tells of, with which it is deleted; 0 = none */
     const int64_t *further_keys; /* of more such sessions */
     size_t further_count;
+    struct slice subject; /* the path of something else it tells of; absent = of nothing */
 };
 MUST_CHECK enum status store_idempotency_get(struct db *db, int64_t tenant_key, struct slice actor, struct slice key,
                                              struct arena *arena, struct idempotent_reply *out,
@@ -103,6 +104,9 @@ MUST_CHECK enum status store_idempotency_put(struct db *db, int64_t tenant_key, 
 MUST_CHECK enum status store_idempotency_subjects(struct db *db, int64_t tenant_key, struct slice actor,
                                                   struct slice key, struct arena *arena, int64_t **out_keys,
                                                   size_t *out_count, struct failure *failure);
+/* It was deleted, and what is told of it goes with it. */
+MUST_CHECK enum status store_idempotency_forget(struct db *db, int64_t tenant_key, struct slice subject,
+                                                struct failure *failure);
 MUST_CHECK enum status store_idempotency_prune(struct db *db, int64_t before_ms, struct failure *failure);
 
 /* --- care --- */

@@ -273,6 +273,6 @@ enum status store_verify(struct db *db, struct verify_report *report, struct fai
         return status;
     }
     status = verify_all(db, report, failure);
-    db_end_read(db);
-    return status;
+    enum status ended = db_end_read(db, failure);
+    return status == STATUS_OK ? ended : status;
 }

@@ -113,6 +113,26 @@ def what_was_written_over_is_gone(env):
 
 
 @test(on=("sqlite",))
+def kept_answers_go_with_what_they_tell_of(env):
+    """Of entities and tasks that were made with an Idempotency-Key; those of others stay."""
+    server = env.server(OPTIONS)
+    client = server.client()
+    for number, mark in enumerate((MARK, KEPT)):
+        key = {"Idempotency-Key": f"key{number}"}
+        body = {"id": f"e:{number}", "type": "order", "fields": {"text": mark}}
+        client.post("/api/entities", body, headers=key, expect=201)
+        client.post("/api/tasks", {"id": f"t-{number}", "name": mark, "agent": "demo", "prompt": mark}, headers=key | {
+            "Idempotency-Key": f"task{number}"}, expect=201)
+    client.delete("/api/entities/e%3A0", expect=204)
+    client.delete("/api/tasks/t-0", expect=204)
+    gone(server)
+    again = client.post("/api/entities", body, headers=key, expect=201)
+    check.equal(again.header("idempotency-replayed"), "true")
+    server.stop()
+    server.verify()
+
+
+@test(on=("sqlite",))
 def an_older_database_is_cleaned(env):
     """One that has remains in its free pages: the start warns, a backup has none, and compact takes them away."""
     server = env.server()

@@ -63,21 +63,24 @@ def a_node_moves_to_the_host_that_works(env):
 
 @test(on=("postgres",), timeout_s=120)
 def a_server_that_only_reads_is_left(env):
-    """A standby stands first in the URL; its primary second."""
+    """A standby stands first in the URL; its primary second. Whoever writes goes there, whatever the URL wishes."""
     primary = env.own_cluster()
     with contextlib.ExitStack() as ends:
         ends.callback(primary.remove)
         database = primary.new_database()
         standby = primary.standby("standby")
         ends.callback(standby.remove)
-        hosts = f"{standby.directory},{primary.directory}"
-        server = env.server(OPTIONS, database=f"postgres://postgres@/{database_name(database)}?host={hosts}")
-        client = server.client()
-        path = f"/api/sessions/{client.post('/api/sessions', {'type': 'agent'}, expect=201).json()['id']}"
-        check.equal(client.get(path).status, 200)
-        check.equal(standby.sql("select count(*) from pg_stat_activity where application_name like 'sojourn%'"), [["0"]],
-                    "connections to the standby")
-        server.stop()
+        url = f"postgres://postgres@/{database_name(database)}?host={standby.directory},{primary.directory}"
+        token = env.server(OPTIONS, database=url).token
+        for wish in ("", "&target_session_attrs=any", "&target_session_attrs=prefer-standby"):
+            server = env.server(OPTIONS, database=url + wish, environment={"SOJOURN_BOOTSTRAP_TOKEN": token})
+            client = server.client(token)
+            path = f"/api/sessions/{client.post('/api/sessions', {'type': 'agent'}, expect=201).json()['id']}"
+            check.eventually(lambda: client.get(path).status == 200, "it is read", 10)
+            if not wish:
+                connections = "select count(*) from pg_stat_activity where application_name like 'sojourn%'"
+                check.equal(standby.sql(connections), [["0"]], "connections to the standby")
+            server.stop()
 
 
 @test(on=("postgres",), timeout_s=120)

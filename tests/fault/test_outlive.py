@@ -8,7 +8,8 @@ from harness.suite import test
 from harness.talk import send
 
 STUBBORN = "trap '' TERM HUP INT QUIT USR1; while :; do sleep 0.05; done"
-# One in every way to get away from who started it; a shell starts each, and its last argument is the mark.
+# One in every way to get away from who started it; a shell starts each, and its last argument is the mark. Then the
+# shell stops its own parent, so that it notices nothing.
 WAYS = ("sh -c '{0}' {1} &", "(setsid sh -c '{0}' {1} &) &", "(setsid setsid sh -c '(sh -c \"$0\" $1 &)' '{0}' {1} &)",
         "env -i /usr/bin/setsid /bin/sh -c '{0}' {1} </dev/null >/dev/null 2>&1 &", "(nohup sh -c '{0}' {1} >/dev/null 2>&1 &)")
 GONE_S = 1
@@ -16,7 +17,7 @@ GONE_S = 1
 
 def script(mark):
     quoted = STUBBORN.replace("'", "'\\''")
-    return "\n".join(way.format(quoted, mark) for way in WAYS) + "\nsleep 100"
+    return "\n".join(way.format(quoted, mark) for way in WAYS) + "\nkill -STOP $PPID\nsleep 100"
 
 
 def marked(mark):

@@ -94,8 +94,8 @@ class Liar:
 
 @test(on=("postgres",), timeout_s=60)
 def an_unknown_commit_that_was_done_is_found(env):
-    """It is acknowledged, and there once."""
-    for state in (b"40003", b"08007"):
+    """It is acknowledged, and there once: also where it was a proxy that lost the server."""
+    for state in (b"40003", b"08007", b"08006", b"08P01", b"57P01", b"58030", b"XX000"):
         liar = Liar(state)
         with Proxy(env.cluster(), rewrite=liar) as proxy:
             server = env.server(database=proxy.url(env.database()))

@@ -117,7 +117,7 @@ static void readers_see_whole_groups(void **state)
     fixture_append(f, s, "user.message", "[]");
     must(store_session_by_key(reader, f->tenant, s->key, &f->arena, &seen, &f->failure));
     assert_int_equal(seen.last_sequence, 1);
-    db_end_read(reader);
+    must(db_end_read(reader, &f->failure));
     must(store_session_by_key(reader, f->tenant, s->key, &f->arena, &seen, &f->failure));
     assert_int_equal(seen.last_sequence, 2);
     assert_int_equal(verify(f, reader), 0);

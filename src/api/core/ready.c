@@ -51,7 +51,7 @@ static void look(struct read_job *job, struct db *db)
     int64_t users;
     if (db_begin_read(db, &failure) == STATUS_OK) {
         readiness->answers = store_user_count(db, &users, &failure) == STATUS_OK;
-        db_end_read(db);
+        readiness->answers &= db_end_read(db, &failure) == STATUS_OK;
     }
     loop_post(readiness->loop, &readiness->message);
 }

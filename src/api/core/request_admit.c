@@ -106,7 +106,8 @@ static void admit_on_reader(struct read_job *job, struct db *db)
     enum status status = db_begin_read(db, &request->call.failure);
     if (status == STATUS_OK) {
         status = check_caller(request);
-        db_end_read(db);
+        enum status ended = db_end_read(db, &request->call.failure);
+        status = ended == STATUS_OK ? status : ended;
     }
     if (status == STATUS_OK) {
         exchange_admit(request->exchange);

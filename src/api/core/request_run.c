@@ -65,6 +65,32 @@ static enum status find_subject(struct request *request, int64_t *out_key)
     return status;
 }
 
+/* What else is told of, too: its path, as whoever deletes it names it. */
+static struct slice find_other_subject(struct request *request)
+{
+    const struct json *answer;
+    struct failure unheard;
+    struct arena *arena = request->call.arena;
+    if (json_parse(arena, buffer_slice(&request->exchange->body), &answer, &unheard) != STATUS_OK) {
+        return (struct slice){0};
+    }
+    struct slice id = json_text_of(answer, "id");
+    return slice_present(id) ? arena_format(arena, "%s/%.*s", request->route->path, SLICE_ARG(id)) : id;
+}
+
+/* "/api/entities/{entity}" and its id. */
+static enum status forget_answers(struct request *request)
+{
+    const struct route *route = request->route;
+    const char *start = strchr(route->path, '{');
+    if (route->method != HTTP_DELETE || route_names_session(route) || !start || strchr(start, '/')) {
+        return STATUS_OK;
+    }
+    struct slice subject = arena_format(request->call.arena, "%.*s%.*s", (int)(start - route->path), route->path,
+                                        SLICE_ARG(request->params[0]));
+    return store_idempotency_forget(request->call.db, request->who.tenant_key, subject, &request->call.failure);
+}
+
 static struct request *request_of(struct command *command)
 {
     return (struct request *)command;
@@ -86,7 +112,11 @@ static enum status once_answer(struct call *call, struct command *command, struc
         .further_keys = request->further_keys,
         .further_count = request->further_count,
     };
-    return find_subject(request, &out->session_key);
+    enum status status = find_subject(request, &out->session_key);
+    if (status == STATUS_OK && out->session_key == 0) {
+        out->subject = find_other_subject(request);
+    }
+    return status;
 }
 
 static void once_replay(struct command *command, const struct idempotent_reply *kept)
@@ -121,7 +151,11 @@ static enum status run_handler(struct request *request)
 {
     bool idempotent = request->route->idempotent && request->call.transaction != NULL;
     request->idempotency_key = idempotent ? request_header(request, "idempotency-key") : (struct slice){0};
-    return slice_present(request->idempotency_key) ? handle_idempotent(request) : request->route->handle(request);
+    if (slice_present(request->idempotency_key)) {
+        return handle_idempotent(request);
+    }
+    enum status status = request->route->handle(request);
+    return status == STATUS_OK ? forget_answers(request) : status;
 }
 
 static enum status read_waiting_body(struct request *request)
@@ -232,7 +266,8 @@ static void run_on_reader(struct read_job *job, struct db *db)
             status = prepare_only ? prepare(request) : request->route->handle(request);
         }
         status = keep_in_budget(request, status);
-        db_end_read(db);
+        enum status ended = db_end_read(db, &request->call.failure);
+        status = ended == STATUS_OK ? status : ended; /* a refusal, too, must not rest on what may be lost */
     }
     if (status != STATUS_OK) {
         request_fail(request, &request->call.failure);

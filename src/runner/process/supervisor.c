@@ -125,6 +125,7 @@ static void supervise(int argc, char **argv, char **environment)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* one that the command has stopped sees the lifeline, too */
     fcntl(SUPERVISOR_LIFELINE_FD, F_SETFD, FD_CLOEXEC);
     pid_t command = fork();
     if (command == 0) {

@@ -64,8 +64,9 @@ enum status writer_end_group(struct writer *writer, struct failure *failure)
     struct publication *publication = NULL;
     if (transaction_writes(&writer->transaction) == 0) {
         assert(!writer->transaction.touched && !writer->transaction.identity_changed);
+        enum status status = db_end_read(writer->transaction.db, failure);
         transaction_rollback(&writer->transaction);
-        return STATUS_OK;
+        return status;
     }
     enum status status = transaction_commit(&writer->transaction, &publication, failure);
     if (status == STATUS_OK) {

@@ -37,8 +37,9 @@ static void notice_take(void *owner, const PGresult *result)
  * of a commit. A node that vanished must not hold its row locks for hours, hence the idle limit and the keepalives. */
 static const char settings_text[] =
     "select current_setting('fsync'), current_setting('full_page_writes'), current_setting('server_encoding'),"
-    " pg_is_in_recovery(), pg_backend_pid(), (select backend_start::text from pg_stat_activity where pid = "
-    "pg_backend_pid()),"
+    " pg_is_in_recovery(), pg_backend_pid(),"
+    " (select " BACKEND_STARTED " from pg_stat_activity where pid = pg_backend_pid()),"
+    " (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text,"
     " set_config('synchronous_commit', case current_setting('synchronous_commit') when 'remote_apply' then"
     "   'remote_apply' else 'on' end, false),"
     " set_config('client_min_messages', 'warning', false),"
@@ -46,7 +47,16 @@ static const char settings_text[] =
     " set_config('idle_in_transaction_session_timeout', '60s', false),"
     " set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),"
     " set_config('tcp_keepalives_count', '3', false), set_config('standard_conforming_strings', 'on', false)";
-enum { FOUND_FSYNC, FOUND_PAGE_WRITES, FOUND_ENCODING, FOUND_RECOVERY, FOUND_PID, FOUND_STARTED, FOUND_SYNCHRONOUS };
+enum {
+    FOUND_FSYNC,
+    FOUND_PAGE_WRITES,
+    FOUND_ENCODING,
+    FOUND_RECOVERY,
+    FOUND_PID,
+    FOUND_STARTED,
+    FOUND_SERVER,
+    FOUND_SYNCHRONOUS
+};
 
 static bool is(const PGresult *result, int column, const char *value)
 {
@@ -102,6 +112,7 @@ static enum status settings_apply(PGconn *connection, const struct terms *terms,
         *out = (struct greeting){.is_standby = is(result, FOUND_RECOVERY, "t")};
         out->backend.pid = atoi(PQgetvalue(result, 0, FOUND_PID)); /* a pooler tells libpq one of its own */
         snprintf(out->backend.started, sizeof out->backend.started, "%s", PQgetvalue(result, 0, FOUND_STARTED));
+        snprintf(out->server, sizeof out->server, "%s", PQgetvalue(result, 0, FOUND_SERVER));
     }
     PQclear(result);
     return status;
@@ -117,7 +128,8 @@ static enum status unreachable(const PGconn *connection, const struct terms *ter
 }
 
 /* What stands before the URL is a default, what stands behind it cannot be changed by it. Readers, too, want the server
- * that writes: one that was left behind by a failover shows the past, and what was lost with it. */
+ * that writes, unless the URL wishes for another: one that was left behind by a failover shows the past, and what was
+ * lost with it. Writers have no choice. */
 static enum status host_connect(const struct host *host, const struct terms *terms, PGconn **out,
                                 struct greeting *out_greeting, struct failure *failure)
 {
@@ -129,14 +141,16 @@ static enum status host_connect(const struct host *host, const struct terms *ter
                                 "application_name",
                                 "dbname",
                                 "client_encoding",
+                                "target_session_attrs",
                                 "host",
                                 "hostaddr",
                                 "port",
                                 NULL};
-    const char *const values[] = {
-        "15",          "5",        "3",    "30000",    "read-write",
-        "sojourn",     terms->url, "UTF8", host->name, /* what is NULL is left as the URL says */
-        host->address, host->port, NULL};
+    const char *const values[] = {"15",          "5",          "3",
+                                  "30000",       "read-write", "sojourn",
+                                  terms->url,    "UTF8",       terms->writes ? "read-write" : NULL,
+                                  host->name, /* what is NULL is left as the URL says */
+                                  host->address, host->port,   NULL};
     PGconn *connection = connect_within(keys, values, terms->connect_ms);
     enum status status = STATUS_OK;
     if (PQstatus(connection) != CONNECTION_OK) {
@@ -203,6 +217,7 @@ static void disconnect(struct postgres *postgres)
     postgres->connection = NULL;
     postgres->broken = postgres->silent = postgres->farewell = false;
     postgres->confirmed.once = false;
+    postgres->alone_until_ms = 0;
     pipeline_reset(postgres);
 }
 
@@ -238,11 +253,9 @@ static enum status reach_and_confirm(struct postgres *postgres, struct failure *
 
 /* A server that hangs costs an attempt of seconds. Those who wait for this connection must not wait for an attempt
  * each, one after the other: for a moment they are told what the last one was told. */
-enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
+static enum status attempt(struct postgres *postgres, enum status (*make)(struct postgres *, struct failure *),
+                           struct failure *failure)
 {
-    if (is_alive(postgres) && confirmation_stands(postgres)) {
-        return STATUS_OK;
-    }
     int64_t started_ms = monotonic_ms();
     if (started_ms < postgres->unreachable_until_ms) {
         if (failure) {
@@ -251,7 +264,7 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
         return postgres->unreachable.status;
     }
     struct failure trouble = {0};
-    enum status status = reach_and_confirm(postgres, &trouble);
+    enum status status = make(postgres, &trouble);
     int64_t ended_ms = monotonic_ms();
     if (status != STATUS_OK && ended_ms - started_ms > SLOW_ATTEMPT_MS) {
         postgres->unreachable_until_ms = ended_ms + LEAVE_ALONE_MS;
@@ -261,6 +274,22 @@ enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
         *failure = trouble;
     }
     return status;
+}
+
+enum status postgres_ensure(struct postgres *postgres, struct failure *failure)
+{
+    if (is_alive(postgres) && confirmation_stands(postgres)) {
+        return STATUS_OK;
+    }
+    return attempt(postgres, reach_and_confirm, failure);
+}
+
+enum status postgres_confirm_seen(struct postgres *postgres, struct failure *failure)
+{
+    if (postgres->greeting.is_standby || confirmation_covers(postgres)) {
+        return STATUS_OK;
+    }
+    return attempt(postgres, confirmation_seek, failure);
 }
 
 static void postgres_close(struct db *db)
@@ -274,6 +303,7 @@ static void postgres_close(struct db *db)
     touches_release(&postgres->touches);
     running_free_all(postgres->spare);
     free(postgres->expected);
+    buffer_release(&postgres->seen);
     free(postgres->terms.url);
     hosts_release(&postgres->hosts);
     free(postgres);

@@ -38,6 +38,7 @@ enum transaction { TRANSACTION_IDLE, TRANSACTION_WRITING, TRANSACTION_READING, T
 enum expected {
     EXPECT_DEFERRED, /* nobody waits for it; an error ends the transaction */
     EXPECT_QUESTION, /* the statement the caller waits for */
+    EXPECT_SNAPSHOT, /* what the transaction sees; kept in postgres.seen */
     EXPECT_COMMIT,
     EXPECT_LEFTOVER, /* ROLLBACK, NOTIFY: nobody is left to hear of a failure, it is only logged */
     EXPECT_SYNC,
@@ -56,6 +57,9 @@ struct statement {
 };
 
 /* The server's process for a connection; the start tells it from a later one with the same number. */
+#define BACKEND_STARTED                                                                                                \
+    "(extract(epoch from backend_start) * 1000000)::bigint::text" /* the same in every time zone                       \
+                                                                   */
 struct backend {
     int pid; /* 0 = none */
     char started[48];
@@ -73,6 +77,7 @@ struct terms {
 /* What a new connection found. */
 struct greeting {
     struct backend backend;
+    char server[24]; /* when it was started: tells it from every other, also from one that took over */
     bool is_standby;
 };
 
@@ -95,7 +100,9 @@ struct postgres {
     bool warned;   /* the server warned since this was last cleared */
     struct confirmed confirmed;
     struct backend left_committing; /* it was waiting for the standbys when its commit was given up */
-    struct backend left_confirming; /* the same of a commit of nothing: it may be ended */
+    struct backend left_confirming; /* the same of a commit of nothing */
+    struct buffer seen;             /* what the transaction sees, see confirm.h; empty = no commit waits for standbys */
+    int64_t alone_until_ms;         /* monotonic: until then the server need not be asked whether any does */
     int64_t unreachable_until_ms;   /* monotonic: until then nobody tries to connect */
     struct failure unreachable;     /* and is told this */
     struct terms terms;
@@ -124,7 +131,9 @@ struct postgres {
 /* Connects when there is no live connection; a broken one is thrown away with all it was asked. What is read and
  * written afterwards rests on confirmed commits only. */
 MUST_CHECK enum status postgres_ensure(struct postgres *postgres, struct failure *failure);
-/* The same without the confirmation. */
+/* After a read: what it saw is confirmed, or will be when this returns. */
+MUST_CHECK enum status postgres_confirm_seen(struct postgres *postgres, struct failure *failure);
+/* postgres_ensure without the confirmation. */
 MUST_CHECK enum status postgres_reach(struct postgres *postgres, struct failure *failure);
 struct terms terms_of(const struct db_options *options);
 /* A connection with the settings every one of ours has, to the first host that does; also for listening. On success
@@ -144,6 +153,8 @@ bool pipeline_works(const struct postgres *postgres);
 void pipeline_expect(struct postgres *postgres, int sent, enum expected expected);
 /* Queues a command of plain text. */
 void pipeline_command(struct postgres *postgres, const char *text, enum expected expected);
+/* Queues the question what the transaction sees; false where no commit waits for standbys. */
+bool pipeline_look(struct postgres *postgres);
 /* Where an exchange went wrong. */
 struct pipeline_error {
     enum expected at;
@@ -175,7 +186,7 @@ enum status postgres_tx_commit(struct db *db, struct failure *failure);
 void postgres_tx_rollback(struct db *db);
 bool postgres_tx_must_run_again(const struct db *db);
 enum status postgres_tx_begin_read(struct db *db, struct failure *failure);
-void postgres_tx_end_read(struct db *db);
+enum status postgres_tx_end_read(struct db *db, struct failure *failure);
 
 /* --- outcome.c --- */
 /* Remembers the first event of a transaction. */
@@ -185,8 +196,8 @@ void witness_take(struct witness *witness, int64_t tenant_key, int64_t session_k
  * and never will be. UNCERTAIN: the server did not come back in time, does not confirm, or the transaction had no
  * event. */
 MUST_CHECK enum status outcome_find(struct postgres *postgres, struct failure *failure);
-/* False when what was left waiting for the standbys does so no more: it may be seen now. */
-bool outcome_is_hidden(struct postgres *postgres);
+/* Whether this process still waits for the standbys; when not, what it wrote may be seen. */
+bool outcome_is_hidden(struct postgres *postgres, const struct backend *left);
 /* After a commit that was answered with a warning. OK or UNCERTAIN. */
 MUST_CHECK enum status outcome_of_warning(struct postgres *postgres, struct failure *failure);
 

@@ -10,7 +10,7 @@ enum meaning {
     MEANS_UNKNOWN,   /* whether it was done is not known; short of COMMIT it was not, for the rest is rolled back */
     MEANS_BAD_TEXT,
     MEANS_TOO_LARGE,
-    MEANS_AWAY, /* this server, for now */
+    MEANS_AWAY, /* this server, for now; at COMMIT a proxy may say so of one that was done */
     MEANS_BUG,  /* nothing that a right program would be told */
 };
 
@@ -42,7 +42,7 @@ static const struct {
                        "storage_failed"},
     [MEANS_BAD_TEXT] = {{STATUS_INVALID, STATUS_INVALID, STATUS_INVALID, STATUS_INVALID}, "invalid_text"},
     [MEANS_TOO_LARGE] = {{STATUS_TOO_LARGE, STATUS_TOO_LARGE, STATUS_TOO_LARGE, STATUS_TOO_LARGE}, "too_large"},
-    [MEANS_AWAY] = {{STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, STATUS_UNAVAILABLE}, "storage_failed"},
+    [MEANS_AWAY] = {{STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, STATUS_UNAVAILABLE, STATUS_UNCERTAIN}, "storage_failed"},
     [MEANS_BUG] = {{STATUS_INTERNAL, STATUS_INTERNAL, STATUS_INTERNAL, STATUS_INTERNAL}, "storage_bug"},
 };
 

@@ -14,6 +14,7 @@ struct postgres_listener {
     PGconn *connection; /* NULL = lost */
     struct terms terms;
     struct hosts hosts;
+    struct greeting greeting;
     int stop; /* an eventfd, readable once stopped */
     int64_t announced_ms;
 };
@@ -41,8 +42,8 @@ static enum status execute(const struct postgres_listener *listener, const char 
 
 static enum status announce(const struct postgres_listener *listener, struct failure *failure)
 {
-    char text[128];
-    snprintf(text, sizeof text, "select pg_notify('" NOTIFY_CHANNEL "', '%.*s " NOTIFY_HERE "')",
+    char text[160];
+    snprintf(text, sizeof text, "select pg_notify('" NOTIFY_CHANNEL "', '%.*s " NOTIFY_HERE "' || " NOTIFY_OWN ")",
              SLICE_ARG(notify_origin()));
     return execute(listener, text, NULL, failure);
 }
@@ -71,8 +72,8 @@ static void disconnect(struct postgres_listener *listener)
 
 static enum status listen_connect(struct postgres_listener *listener, struct failure *failure)
 {
-    struct greeting unused;
-    enum status status = postgres_connect(&listener->hosts, &listener->terms, &listener->connection, &unused, failure);
+    enum status status =
+        postgres_connect(&listener->hosts, &listener->terms, &listener->connection, &listener->greeting, failure);
     if (status != STATUS_OK) {
         return status;
     }
@@ -94,6 +95,7 @@ enum status postgres_listen_open(const struct db_options *options, struct postgr
 {
     struct postgres_listener *listener = memory_zeroed(sizeof *listener);
     listener->terms = terms_of(options);
+    listener->terms.writes = true; /* a standby takes no LISTEN */
     listener->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     hosts_init(&listener->hosts, listener->terms.url);
     enum status status = listen_connect(listener, failure);
@@ -105,28 +107,52 @@ enum status postgres_listen_open(const struct db_options *options, struct postgr
     return STATUS_OK;
 }
 
-static void wake_add(struct postgres_wake *wake, struct arena *arena, struct slice payload)
+static struct touch *touches_room(struct postgres_wake *wake, struct arena *arena, struct slice words)
 {
-    struct slice word, tenant, session;
     size_t room = 1;
-    for (size_t i = 0; i < payload.len; i++) {
-        room += payload.ptr[i] == ' ';
+    for (size_t i = 0; i < words.len; i++) {
+        room += words.ptr[i] == ' ';
     }
     struct touch *touches = arena_array(arena, wake->count + room, sizeof *touches);
     if (wake->count) {
         memcpy(touches, wake->touches, wake->count * sizeof *touches);
     }
+    wake->touches = touches;
+    return touches;
+}
+
+/* A word of another process. */
+static void word_take(struct slice word, struct postgres_wake *wake, struct touch *touches)
+{
+    struct slice tenant, session;
+    struct touch touch;
+    if (slice_is(word, NOTIFY_DOUBT)) {
+        confirmation_doubt();
+    } else if (slice_cut(word, ':', &tenant, &session) && slice_to_i64(tenant, &touch.tenant_key) &&
+               slice_to_i64(session, &touch.session_key)) {
+        touches[wake->count++] = touch;
+    } else if (!slice_is(word, NOTIFY_HERE)) {
+        wake->many = true;
+    }
+}
+
+/* What is confirmed is also heard from this process itself. */
+static void payload_take(const struct postgres_listener *listener, struct arena *arena, struct slice payload,
+                         struct postgres_wake *wake)
+{
+    struct slice from, word;
+    slice_cut(payload, ' ', &from, &payload);
+    bool is_other = !slice_eq(from, notify_origin());
+    struct touch *touches = is_other ? touches_room(wake, arena, payload) : NULL;
     for (bool more = true; more;) {
         more = slice_cut(payload, ' ', &word, &payload);
-        struct touch touch;
-        if (slice_cut(word, ':', &tenant, &session) && slice_to_i64(tenant, &touch.tenant_key) &&
-            slice_to_i64(session, &touch.session_key)) {
-            touches[wake->count++] = touch;
-        } else {
-            wake->many = true;
+        if (!confirmation_hear(listener->greeting.server, word) && is_other) {
+            word_take(word, wake, touches);
         }
     }
-    wake->touches = touches;
+    if (is_other) {
+        notify_heard();
+    }
 }
 
 /* Takes all notifications that have arrived. */
@@ -134,16 +160,7 @@ static void wake_take(struct postgres_listener *listener, struct arena *arena, s
 {
     PGnotify *notify;
     while ((notify = PQnotifies(listener->connection))) {
-        struct slice payload = slice_of(notify->extra), from;
-        slice_cut(payload, ' ', &from, &payload);
-        if (!slice_eq(from, notify_origin())) {
-            notify_heard();
-            if (slice_is(payload, NOTIFY_DOUBT)) {
-                confirmation_doubt();
-            } else if (!slice_is(payload, NOTIFY_HERE)) {
-                wake_add(wake, arena, payload);
-            }
-        }
+        payload_take(listener, arena, slice_of(notify->extra), wake);
         PQfreemem(notify);
     }
 }

@@ -83,11 +83,10 @@ void touches_write(struct touches *touches, struct buffer *to)
                           (long long)touches->items[i].session_key);
         }
     }
-    if (to->len - start > NOTIFY_PAYLOAD_MAX) {
+    if (to->len - start > NOTIFY_TOUCHES_MAX) {
         to->len = start + ORIGIN_CHARACTERS;
         buffer_add(to, SLICE(" many"));
     }
-    buffer_add_byte(to, '\0');
 }
 
 void touches_release(struct touches *touches)

@@ -45,10 +45,12 @@ void notify_listening(bool listens);
 void notify_heard(void); /* another node is there */
 
 /* --- for the writing connection --- */
-enum { NOTIFY_PAYLOAD_MAX = 7900 }; /* the server refuses 8000 bytes */
+enum { NOTIFY_PAYLOAD_MAX = 7900, NOTIFY_TOUCHES_MAX = 6000 }; /* the server refuses 8000 bytes */
 #define NOTIFY_HERE "here"
 #define NOTIFY_DOUBT "doubt"
 #define NOTIFY_CHANNEL "sojourn_touched"
+/* The end of every payload: a notification is a transaction, too, but nothing of it can be lost. */
+#define NOTIFY_OWN "' +' || pg_current_xact_id()"
 
 /* False when this process listens and is alone. Any thread. */
 bool notify_is_needed(void);
@@ -59,8 +61,7 @@ struct touches {
     size_t count, room;
 };
 void touches_add(struct touches *touches, int64_t tenant_key, int64_t session_key);
-/* "ORIGIN TENANT:SESSION TENANT:SESSION …" or "ORIGIN many", each session once; zero-terminated. ORIGIN names this
- * process. */
+/* "ORIGIN TENANT:SESSION TENANT:SESSION …" or "ORIGIN many", each session once. ORIGIN names this process. */
 void touches_write(struct touches *touches, struct buffer *to);
 void touches_release(struct touches *touches);
 

@@ -32,7 +32,7 @@ static enum remains remains_see(struct postgres *postgres, const struct backend 
     PGresult *answer;
     /* CASE, because the conditions of WHERE are evaluated in any order and would end every process. */
     snprintf(text, sizeof text,
-             "select case when backend_start::text <> '%s' or pid = pg_backend_pid() then %d"
+             "select case when " BACKEND_STARTED " <> '%s' or pid = pg_backend_pid() then %d"
              " when wait_event = 'SyncRep' then %d"
              " when wait_event_type in ('Client', 'Lock') and pg_terminate_backend(pid, %d) then %d else %d end::bigint"
              " from pg_stat_activity where pid = %d",
@@ -171,9 +171,9 @@ enum status outcome_find(struct postgres *postgres, struct failure *failure)
     return not_known(failure);
 }
 
-bool outcome_is_hidden(struct postgres *postgres)
+bool outcome_is_hidden(struct postgres *postgres, const struct backend *left)
 {
-    return remains_see(postgres, &postgres->left_committing) == REMAINS_WAITING_FOR_STANDBYS;
+    return left->pid && remains_see(postgres, left) == REMAINS_WAITING_FOR_STANDBYS;
 }
 
 enum status outcome_of_warning(struct postgres *postgres, struct failure *failure)

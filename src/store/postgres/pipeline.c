@@ -100,6 +100,29 @@ static enum status result_judge(struct postgres *postgres, PGresult *result, enu
     return trouble_from_result(result, place_of(postgres, at), failure);
 }
 
+/* Empty where no commit waits for standbys: then there is nothing to ask for a while. */
+static void seen_take(struct postgres *postgres, const PGresult *result)
+{
+    enum { ALONE_MS = 1000 };
+    postgres->seen.len = 0;
+    if (PQntuples(result) == 1) {
+        buffer_add(&postgres->seen, slice_from(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0)));
+    }
+    postgres->alone_until_ms = postgres->seen.len ? 0 : monotonic_ms() + ALONE_MS;
+}
+
+bool pipeline_look(struct postgres *postgres)
+{
+    if (monotonic_ms() < postgres->alone_until_ms) {
+        return false;
+    }
+    pipeline_command(postgres,
+                     "select case when current_setting('synchronous_standby_names') = '' then '' else"
+                     " pg_current_snapshot()::text || ' ' || coalesce(pg_current_xact_id_if_assigned()::text, '') end",
+                     EXPECT_SNAPSHOT);
+    return true;
+}
+
 static enum status loss_judge(const struct postgres *postgres, struct failure *failure)
 {
     return postgres->silent ? trouble_from_silence(postgres->silence_ms, failure)
@@ -119,6 +142,9 @@ enum status pipeline_sync(struct postgres *postgres, PGresult **out_answer, stru
         PGresult *result = pipeline_next(postgres, at);
         if (status == STATUS_OK) {
             status = result_judge(postgres, result, at, out_mishap, failure);
+        }
+        if (at == EXPECT_SNAPSHOT && status == STATUS_OK) {
+            seen_take(postgres, result);
         }
         if (at == EXPECT_QUESTION && status == STATUS_OK && !answer) {
             answer = result;

@@ -14,6 +14,7 @@ static enum status start(struct postgres *postgres, enum transaction transaction
         postgres->announced = false;
         postgres->batch++;
         postgres->touches.count = 0;
+        postgres->seen.len = 0;
         postgres->witness.present = false;
     }
     return status;
@@ -46,6 +47,9 @@ void postgres_tx_open(struct postgres *postgres)
     if (due && !postgres->begun) {
         pipeline_command(postgres, texts[postgres->transaction], EXPECT_DEFERRED);
         postgres->begun = true;
+        if (postgres->transaction == TRANSACTION_READING) {
+            pipeline_look(postgres);
+        }
     }
 }
 
@@ -74,9 +78,21 @@ enum status postgres_tx_begin_read(struct db *db, struct failure *failure)
     return start(of(db), TRANSACTION_READING, failure);
 }
 
-void postgres_tx_end_read(struct db *db)
+/* One that writes sees more with every statement, a view is what its first statement saw. */
+static enum status look_at_end(struct postgres *postgres, struct failure *failure)
 {
-    leave(of(db), "commit");
+    struct pipeline_error pipeline_error;
+    bool asks = postgres->transaction == TRANSACTION_WRITING && postgres->begun && pipeline_look(postgres);
+    return asks ? pipeline_sync(postgres, NULL, &pipeline_error, failure) : STATUS_OK;
+}
+
+enum status postgres_tx_end_read(struct db *db, struct failure *failure)
+{
+    struct postgres *postgres = of(db);
+    enum status status = look_at_end(postgres, failure);
+    bool saw = postgres->transaction != TRANSACTION_FAILED && postgres->begun && postgres->seen.len > 0;
+    leave(postgres, "rollback");
+    return status == STATUS_OK && saw ? postgres_confirm_seen(postgres, failure) : status;
 }
 
 void postgres_tx_rollback(struct db *db)
@@ -92,9 +108,11 @@ static void notify(struct postgres *postgres)
     }
     struct buffer payload = {0};
     touches_write(&postgres->touches, &payload);
+    confirmation_write(&payload);
+    buffer_add_byte(&payload, '\0');
     const char *values[] = {payload.ptr};
-    int sent = PQsendQueryParams(postgres->connection, "select pg_notify('" NOTIFY_CHANNEL "', $1)", 1, NULL, values,
-                                 NULL, NULL, 1);
+    int sent = PQsendQueryParams(postgres->connection, "select pg_notify('" NOTIFY_CHANNEL "', $1 || " NOTIFY_OWN ")",
+                                 1, NULL, values, NULL, NULL, 1);
     pipeline_expect(postgres, sent, EXPECT_LEFTOVER);
     pipeline_part(postgres);
     buffer_release(&payload);
@@ -114,6 +132,7 @@ static enum status send_all(struct postgres *postgres, struct failure *failure)
     if (!postgres->begun) {
         return STATUS_OK;
     }
+    pipeline_look(postgres);
     pipeline_command(postgres, "commit", EXPECT_COMMIT);
     enum status status = pipeline_sync(postgres, NULL, &pipeline_error, failure);
     if (pipeline_error.committed && pipeline_error.warned) {
@@ -121,6 +140,7 @@ static enum status send_all(struct postgres *postgres, struct failure *failure)
         status = outcome_of_warning(postgres, failure);
     } else if (pipeline_error.committed) {
         status = STATUS_OK;
+        confirmation_keep(postgres);
     } else if (outcome_is_unknown(&pipeline_error, status)) {
         finish(postgres);
         status = outcome_find(postgres, failure);

@@ -675,3 +675,8 @@ UPDATE sessions SET display = 5 WHERE work = 9 AND stop_reason IN (3, 4, 5, 10, 
 -- migration: 25 rules have subjects
 -- What of a call a standing decision is about, besides its tool and arguments.
 ALTER TABLE ask_rules ADD COLUMN subject TEXT;
+
+-- migration: 26 kept answers of other things
+-- The path of what a kept answer tells of, where that is no session: it goes with it.
+ALTER TABLE idempotency ADD COLUMN subject TEXT COLLATE "C";
+CREATE INDEX idempotency_subject ON idempotency (tenant_key, subject) WHERE subject IS NOT NULL;

@@ -158,6 +158,13 @@ static enum status sqlite_commit(struct db *db, struct failure *failure)
     return status;
 }
 
+static enum status sqlite_end_read(struct db *db, struct failure *failure)
+{
+    (void)failure;
+    sqlite_rollback(db);
+    return STATUS_OK;
+}
+
 static enum status sqlite_begin_read(struct db *db, struct failure *failure)
 {
     struct sqlite_db *self = sqlite_db_of(db);
@@ -252,7 +259,7 @@ static const struct db_vtable sqlite_vtable = {
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .begin_read = sqlite_begin_read,
-    .end_read = sqlite_rollback,
+    .end_read = sqlite_end_read,
     .start = sqlite_start,
     .bind_i64 = sqlite_bind_i64,
     .bind_text = sqlite_bind_text,

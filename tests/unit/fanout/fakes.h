@@ -257,10 +257,12 @@ enum status db_begin_read(struct db *db, struct failure *failure)
     return STATUS_OK;
 }
 
-void db_end_read(struct db *db)
+enum status db_end_read(struct db *db, struct failure *failure)
 {
     (void)db;
+    (void)failure;
     fake_view = -1;
+    return STATUS_OK;
 }
 
 enum status store_event_read(struct db *db, const struct event_filter *filter,
