@@ -236,7 +236,8 @@ static bool allows_whole(const struct permission_rule *rule, const struct asked_
 {
     bool is_bare = !slice_present(rule->argument) && !slice_present(rule->command) && !slice_present(rule->path) &&
                    !slice_present(rule->host);
-    bool is_json = slice_present(rule->argument) && is_json_pattern(rule->argument) && call->about.is_seen;
+    bool is_json = slice_present(rule->argument) && is_json_pattern(rule->argument) && call->about.is_seen &&
+                   !call->about.shows_more;
     return (is_bare || is_json) && rest_holds(rule, call, OF_COMMAND) && rest_holds(rule, call, OF_PATH);
 }
 

@@ -419,6 +419,7 @@ static void read_names(const struct call_facts *facts, struct call_subject *out)
 {
     out->tool = facts->tool.len > 0 ? facts->tool : (struct slice){0};
     out->needs_name = facts->needs_name;
+    out->shows_more = facts->shows_more;
     if (slice_present(out->tool)) {
         out->names[out->name_count++] = out->tool;
     }

@@ -670,7 +670,8 @@ static bool is_alone(const struct json *arguments)
     static const char known[] =
         "command cmd script args description title reason justification cwd workdir directory dir dir_path "
         "working_directory timeout timeout_ms timeout_s timeout_seconds call_id callId turn_id id name tool parsed_cmd "
-        "background is_background run_in_background max_output_bytes";
+        "background is_background run_in_background max_output_bytes path paths file file_path file_text content text "
+        "old_str new_str insert_text view_range";
     for (const struct json *value = arguments ? arguments->child : NULL; value; value = value->next) {
         bool is_scalar = !(json_is(value, JSON_STRING) || json_is(value, JSON_OBJECT) || json_is(value, JSON_ARRAY));
         if (!command_list_has(known, value->key) && !is_empty(value) &&
