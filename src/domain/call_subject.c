@@ -273,7 +273,8 @@ static void collect_text(struct collector *collector, struct slice key, struct s
         collect_patch(collector, text);
     }
     text = slice_trim(text).len > 0 ? slice_trim(text) : text;
-    if (!is_command_key(key)) {
+    bool is_word = !memchr(text.ptr, ' ', text.len) && !is_pattern_key(key);
+    if (!is_command_key(key) && (has_slash || is_word)) {
         add_possible_path(collector, text);
     }
     if (is_command_key(key)) {
@@ -284,7 +285,7 @@ static void collect_text(struct collector *collector, struct slice key, struct s
         add_host(collector, text, true);
     } else if (is_file || is_path_key(key) || looks_like_path(text)) {
         add_path(collector, text, true);
-    } else if (has_slash && !memchr(text.ptr, ' ', text.len) && !is_pattern_key(key) && !collector->in_headers) {
+    } else if (has_slash && is_word && !collector->in_headers) {
         add_path(collector, text, true); /* a member nobody knows: what it names is more than nothing */
     }
 }
