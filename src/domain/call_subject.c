@@ -70,6 +70,7 @@ struct collector {
         guesses[CALL_PATHS_MAX]; /* texts that were added as possible paths: the forms of a line repeat words */
     size_t guess_count;
     bool in_headers;
+    bool may_command; /* a member that no reader knows may be a command */
 };
 
 static void *grown(struct arena *arena, const void *items, size_t count, size_t size)
@@ -177,6 +178,16 @@ static bool is_command_key(struct slice key)
 {
     static const char *const names[] = {"command", "cmd", "script"};
     return is_one_of(key, names, sizeof names / sizeof *names);
+}
+
+/* By these names commands go where they are not read: in another case, in another member, deeper inside. */
+static bool is_hidden_command(struct slice key, const struct json *value)
+{
+    static const char *const names[] = {"command",      "cmd",         "script",       "commands",
+                                        "command_line", "commandLine", "cmdline",      "shell_command",
+                                        "argv",         "bash",        "shell_script", "commandString"};
+    bool is_text = json_is(value, JSON_STRING) ? value->text.len > 0 : json_is(value, JSON_ARRAY) && value->child;
+    return is_text && is_one_of(key, names, sizeof names / sizeof *names);
 }
 
 static bool is_pattern_key(struct slice key)
@@ -303,6 +314,7 @@ static void collect(struct collector *collector, struct slice key, const struct 
         if (is_object && memchr(child->key.ptr, '/', child->key.len)) {
             add_path(collector, child->key, true); /* {"files": {"a/b": "text"}} */
         }
+        collector->may_command = collector->may_command || (is_object && is_hidden_command(child->key, child));
         collect(collector, is_object ? child->key : key, child);
     }
     collector->in_headers = was_in_headers;
@@ -446,5 +458,5 @@ void call_subject_read(struct arena *arena, const struct call_facts *facts, stru
         collect(collector, (struct slice){0}, out->arguments);
     }
     read_command(collector);
-    out->is_command_seen = out->has_command || (out->is_seen && !facts->runs_command);
+    out->is_command_seen = out->has_command || (out->is_seen && !facts->runs_command && !collector->may_command);
 }

@@ -44,7 +44,7 @@ FED = (
     "sort -o s in; sh s", "echo '{}' | sort -o s; sh s", "echo '{}' | sort -uo s; sh s", "echo '{}' | uniq - s; sh s",
     "shuf -e '{}' -o s; sh s", "shuf -os -e '{}'; sh s", "echo 7368697020780a | xxd -r -p - s; sh s", "gzip -k s; gunzip -c s.gz; sh s",
     "echo '{}' | tee s; sh s", "echo '{}' | tee s >out; bash s", "printf '%s' '{}' >s && sh s", "cp in s; sh s", "ln in s && dash s",
-    "mv in s; sh s", "echo '{}' | cp /dev/stdin s; sh s", "sed -i 's/x/y/' in; sh in", "curl -o s file:///x; sh s", "jq -nr '\"{}\"' | sh",
+    "mv in s; sh s", "echo '{}' | cp /dev/stdin s; sh s", "sed -i 's/x/y/' s; sh s", "curl -o s file:///x; sh s", "jq -nr '\"{}\"' | sh",
     "base64 -d <in | sh", "rev <in | dash", "tr a b <in | bash", "printf '\\163hip x' | sh", "echo c2hpcCB4 | base64 -d | sh", "yes '{}' | sh",
     "seq 1 | sed 's/1/{}/e'", "cat <<< '{}' | sh", "cat << X | sh\n{}\nX", "sh <<-X\n\t{}\nX", "sh << 'X'\n{}\nX", "sh 0<<X\n{}\nX",
     "bash <(echo '{}')", "cat in > >({})", "tee >({}) <in", "diff <({}) in", "echo '{}' > ./s; chmod +x s; ./s", "cp s true; PATH=. true",

@@ -348,6 +348,26 @@ static void hosts_are_read_to_the_strict_side(void **state)
     assert_int_equal(asked(rules, COUNT_OF(rules), "t", "{\"url\":\"http://10.0.0.1:80/\"}"), PERMISSION_ALLOW);
 }
 
+static void a_command_in_another_place_was_not_seen(void **state)
+{
+    static const struct permission_rule rules[] = {{.tool = SLICE("*"), .then = PERMISSION_ALLOW},
+                                                   {.command = SLICE("rm *"), .then = PERMISSION_DENY}};
+    static const struct permission_rule allow[] = {{.path = SLICE("*"), .then = PERMISSION_ALLOW}};
+    static const char *const calls[] = {
+        "{\"path\":\"a\",\"Command\":\"rm x\"}",
+        "{\"path\":\"a\",\"commands\":[\"ls\",\"rm x\"]}",
+        "{\"path\":\"a\",\"input\":{\"command\":\"rm x\"}}",
+        "{\"path\":\"a\",\"steps\":[{\"cmd\":[\"rm\",\"x\"]}]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(calls); i++) {
+        assert_row(calls[i], asked(rules, COUNT_OF(rules), "t", calls[i]) == PERMISSION_ASK);
+        assert_row(calls[i], asked(allow, 1, "t", calls[i]) == PERMISSION_ASK);
+    }
+    assert_int_equal(asked(rules, COUNT_OF(rules), "t", "{\"path\":\"a\",\"command\":\"\"}"), PERMISSION_ASK);
+    assert_int_equal(asked(rules, COUNT_OF(rules), "t", "{\"path\":\"a\"}"), PERMISSION_ALLOW);
+}
+
 /* Spellings that programs read in different ways. */
 static void odd_hosts_are_asked_about(void **state)
 {
@@ -381,6 +401,7 @@ int main(void)
         cmocka_unit_test(too_much_is_uncertain),
         cmocka_unit_test(hosts_are_read_to_the_strict_side),
         cmocka_unit_test(odd_hosts_are_asked_about),
+        cmocka_unit_test(a_command_in_another_place_was_not_seen),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_release(&test_arena);
