@@ -184,7 +184,7 @@ static bool all_forms(const struct permission_rule *rule, const struct call_subj
     size_t count = 0;
     for (size_t i = 0; about->has_command && i < about->command.count; i++) {
         const struct command_form *form = &about->command.forms[i];
-        if (form->is_plain && !allows_form(rule, about, form->text)) {
+        if (form->is_plain && !allows_form(rule, about, form->exact)) {
             return false;
         }
         count += form->is_plain;
@@ -236,7 +236,8 @@ static bool allows_whole(const struct permission_rule *rule, const struct asked_
 {
     bool is_bare = !slice_present(rule->argument) && !slice_present(rule->command) && !slice_present(rule->path) &&
                    !slice_present(rule->host);
-    bool is_json = slice_present(rule->argument) && is_json_pattern(rule->argument) && call->about.is_seen;
+    bool is_json = slice_present(rule->argument) && is_json_pattern(rule->argument) && call->about.is_seen &&
+                   !call->about.shows_more;
     return (is_bare || is_json) && rest_holds(rule, call, OF_COMMAND) && rest_holds(rule, call, OF_PATH);
 }
 
@@ -246,7 +247,7 @@ static bool one_is_allowed(const struct permission_rule *rules, size_t count, co
 {
     for (size_t i = 0; i < count; i++) {
         const struct permission_rule *rule = &rules[i];
-        bool is_meant = kind == OF_COMMAND ? allows_form(rule, &call->about, ((const struct command_form *)one)->text)
+        bool is_meant = kind == OF_COMMAND ? allows_form(rule, &call->about, ((const struct command_form *)one)->exact)
                         : kind == OF_PATH  ? allows_path(rule, call, one)
                                            : allows_host(rule, one);
         if (is_meant && rest_holds(rule, call, kind)) {

@@ -189,7 +189,9 @@ static void offer_places(struct offers *offers, const struct call_subject *about
 static void offer_for(struct offers *offers, const struct ask *ask, const struct call_subject *about, struct slice top,
                       enum ask_decision scope)
 {
-    offer(offers, scope, (struct ask_subject){.arguments = ask->arguments});
+    if (!about->shows_more) {
+        offer(offers, scope, (struct ask_subject){.arguments = ask->arguments});
+    }
     if (about->has_command) {
         offer_commands(offers, about, scope);
     } else {

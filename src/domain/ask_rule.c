@@ -78,7 +78,7 @@ bool ask_rule_matches(struct arena *arena, const struct ask_rule *rule, const st
         return false;
     }
     if (slice_present(rule->arguments)) {
-        return is_seen && same_arguments(arena, rule->arguments, &about);
+        return is_seen && !about.shows_more && same_arguments(arena, rule->arguments, &about);
     }
     return is_typed ? is_seen && is_covered(&rule->subject, &about) : rule->tool.len > 0;
 }

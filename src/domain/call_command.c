@@ -18,7 +18,7 @@ bool call_line_matches(struct slice pattern, const struct call_subject *about)
     size_t count = 0;
     for (size_t i = 0; about->has_command && i < about->command.count; i++) {
         const struct command_form *form = &about->command.forms[i];
-        if (form->is_plain && !call_command_matches(pattern, form->text)) {
+        if (form->is_plain && !call_command_matches(pattern, form->exact)) {
             return false;
         }
         count += form->is_plain;

@@ -9,6 +9,7 @@ void call_facts_write(struct buffer *to, const struct call_facts *facts)
     json_put_bool(&out, "is_cut", facts->is_cut);
     json_put_bool(&out, "is_uncertain", facts->is_uncertain);
     json_put_bool(&out, "runs_command", facts->runs_command);
+    json_put_bool(&out, "shows_more", facts->shows_more);
     json_maybe_text(&out, "directory", facts->place.directory);
     json_maybe_text(&out, "inside", facts->place.inside);
     json_maybe_text(&out, "outside", facts->place.outside);
@@ -46,6 +47,7 @@ void call_facts_read(struct arena *arena, struct slice fields, struct slice tool
     json_as_bool(json_get(kept, "is_cut"), &out->is_cut);
     json_as_bool(json_get(kept, "is_uncertain"), &out->is_uncertain);
     json_as_bool(json_get(kept, "runs_command"), &out->runs_command);
+    json_as_bool(json_get(kept, "shows_more"), &out->shows_more);
     out->place = (struct call_place){.directory = json_text_of(kept, "directory"),
                                      .inside = json_text_of(kept, "inside"),
                                      .outside = json_text_of(kept, "outside")};

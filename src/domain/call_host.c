@@ -44,6 +44,37 @@ static struct slice host_part(struct slice text)
     return head;
 }
 
+/* 2130706433, 0x7f.1, 127.1: an address, but not as it is usually written. */
+static bool is_odd_address(struct slice name)
+{
+    struct slice last = name, part, left = name;
+    size_t dots = 0, odd = 0;
+    while (left.len > 0) {
+        dots += slice_cut(left, '.', &part, &left);
+        odd += part.len > 3 || (part.len > 1 && part.ptr[0] == '0');
+        last = part;
+    }
+    bool is_number = last.len > 0 && last.ptr[0] >= '0' && last.ptr[0] <= '9';
+    for (size_t i = 0; i < last.len && is_number; i++) {
+        char c = last.ptr[i];
+        is_number = (c >= '0' && c <= '9') || c == 'x' || (c >= 'a' && c <= 'f');
+    }
+    return is_number && (dots != 3 || odd > 0);
+}
+
+/* "host:80/x"; but "https:/host" and "https:host" are something else. */
+static bool has_odd_port(struct slice text)
+{
+    struct slice rest;
+    slice_cut(text, ':', &text, &rest);
+    for (size_t i = 0; i < rest.len && rest.ptr[i] != '/' && rest.ptr[i] != '?' && rest.ptr[i] != '#'; i++) {
+        if (rest.ptr[i] < '0' || rest.ptr[i] > '9') {
+            return true;
+        }
+    }
+    return rest.len > 0 && rest.ptr[0] == '/';
+}
+
 bool call_host_read(struct arena *arena, struct slice text, struct call_host *out)
 {
     struct slice rest = after_scheme(text);
@@ -63,6 +94,8 @@ bool call_host_read(struct arena *arena, struct slice text, struct call_host *ou
         out->is_known = out->is_known && (is_host_char(name[i]) || (is_address && name[i] == ':'));
     }
     out->name = slice_from(name, host.len);
+    out->is_known =
+        out->is_known && (is_address || (!is_odd_address(out->name) && (slice_present(rest) || !has_odd_port(text))));
     out->is_named = slice_present(rest);
     return true;
 }

@@ -123,8 +123,7 @@ static struct slice without_scheme(struct arena *arena, struct slice text)
 
 static bool can_be_path(struct slice text)
 {
-    return text.len > 0 && text.len <= CALL_PATH_BYTES_MAX && !memchr(text.ptr, 0, text.len) &&
-           !memchr(text.ptr, '\n', text.len);
+    return text.len > 0 && text.len <= CALL_PATH_BYTES_MAX && !memchr(text.ptr, 0, text.len);
 }
 
 /* What follows `top` in `path`, without the slash; absent when it does not lie there. */

@@ -20,6 +20,7 @@ struct call_facts {
     bool runs_command;      /* by the agent's words; where no command was seen, there is one that nobody saw */
     bool is_uncertain;      /* it names places that could not be looked up */
     bool needs_name;        /* only a rule that names this tool allows it */
+    bool shows_more;        /* places and texts beside the arguments, which these do not hold */
     struct call_place place;
     const struct slice *paths; /* named beside the arguments: locations, diffs, where a link leads */
     size_t path_count;
@@ -31,6 +32,7 @@ struct call_subject {
     size_t name_count;
     bool needs_name;
     bool is_seen;                 /* the arguments, whole */
+    bool shows_more;              /* the same arguments may be another call */
     const struct json *arguments; /* NULL when they are not JSON */
     struct slice compact, sorted; /* without white space; and with members in order */
     bool has_command;

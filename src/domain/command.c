@@ -16,24 +16,51 @@ bool command_spend(struct command_reader *reader, size_t bytes)
 
 /* --- forms --- */
 
+static void add_exact_word(struct buffer *to, struct slice word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        buffer_add_byte(to, word.ptr[i] == ' ' ? COMMAND_INNER_BLANK : word.ptr[i]);
+    }
+    if (word.len == 0) {
+        buffer_add_byte(to, COMMAND_INNER_BLANK);
+    }
+}
+
+static bool is_ambiguous(struct slice word)
+{
+    return word.len == 0 || memchr(word.ptr, ' ', word.len);
+}
+
+static struct slice form_text(struct command_reader *reader, struct slice first, const struct command_word *rest,
+                              size_t count, void (*add_word)(struct buffer *to, struct slice word))
+{
+    struct buffer text = {0};
+    add_word(&text, first);
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_byte(&text, ' ');
+        add_word(&text, rest[i].text);
+    }
+    (void)command_spend(reader, text.len);
+    struct slice kept = arena_copy(reader->arena, text.len > 0 ? buffer_slice(&text) : SLICE(""));
+    buffer_release(&text);
+    return kept;
+}
+
 void command_add_form(struct command_reader *reader, struct slice first, const struct command_word *rest, size_t count,
                       bool is_plain)
 {
     struct command_reading *out = reader->out;
-    struct buffer text = {0};
     reader->is_full = reader->is_full || out->count == COMMAND_FORMS_MAX;
     if (reader->is_full) {
         return;
     }
-    buffer_add(&text, first);
-    for (size_t i = 0; i < count; i++) {
-        buffer_add_byte(&text, ' ');
-        buffer_add(&text, rest[i].text);
+    bool differs = is_plain && is_ambiguous(first);
+    for (size_t i = 0; i < count && is_plain; i++) {
+        differs = differs || is_ambiguous(rest[i].text);
     }
-    (void)command_spend(reader, text.len);
-    struct slice kept = text.len > 0 ? buffer_slice(&text) : SLICE("");
-    out->forms[out->count++] = (struct command_form){arena_copy(reader->arena, kept), is_plain};
-    buffer_release(&text);
+    struct slice text = form_text(reader, first, rest, count, buffer_add);
+    struct slice exact = differs ? form_text(reader, first, rest, count, add_exact_word) : text;
+    out->forms[out->count++] = (struct command_form){.text = text, .exact = exact, .is_plain = is_plain};
 }
 
 bool command_is_assignment(struct slice word)
@@ -106,6 +133,15 @@ static void add_named_forms(struct command_reader *reader, struct slice name, co
 
 /* --- guesses: for rules that deny, never a reason for certainty --- */
 
+static struct slice with_blanks(struct command_reader *reader, struct slice text)
+{
+    char *copy = arena_bytes(reader->arena, text.len + 1);
+    for (size_t i = 0; i < text.len; i++) {
+        copy[i] = text.ptr[i] == ',' ? ' ' : text.ptr[i];
+    }
+    return slice_from(copy, text.len);
+}
+
 static void guess_text(struct command_reader *reader, const struct command_word *words, size_t count, size_t skip)
 {
     struct slice text = slice_after(words[0].text, skip);
@@ -115,6 +151,9 @@ static void guess_text(struct command_reader *reader, const struct command_word 
     if (memchr(text.ptr, ' ', text.len) || memchr(text.ptr, '\n', text.len) || memchr(text.ptr, ';', text.len)) {
         command_read_line(reader, text);
         return;
+    }
+    if (memchr(text.ptr, ',', text.len)) { /* gcc -wrapper git,push */
+        command_read_line(reader, with_blanks(reader, text));
     }
     struct command_word *changed = arena_array(reader->arena, count, sizeof *changed);
     memcpy(changed, words, count * sizeof *changed);
@@ -204,7 +243,11 @@ static bool read_quiet(struct command_reader *reader, const struct command_progr
 static bool read_options(struct command_reader *reader, const struct command_program *program,
                          const struct command_word *words, size_t count)
 {
-    (void)reader;
+    for (size_t i = 1; i < count && program->output; i++) {
+        struct slice word = words[i].text;
+        reader->acts.writes =
+            reader->acts.writes || (is_option(word) && memchr(word.ptr, program->output, word.len) != NULL);
+    }
     return options_are_safe(program, words + 1, count - 1);
 }
 
@@ -219,6 +262,67 @@ static bool read_inert(struct command_reader *reader, const struct command_progr
         }
     }
     return true;
+}
+
+static bool is_plain_number(struct slice word)
+{
+    size_t at = word.len > 0 && strchr("+-%", word.ptr[0]) ? 1 : 0, begin = at;
+    while (at < word.len && word.ptr[at] >= '0' && word.ptr[at] <= '9') {
+        at++;
+    }
+    return at > begin && at == word.len;
+}
+
+/* Some shells read the operands as arithmetic, in which a name stands for what it holds, and "$_" holds the last word
+ * of the command before. */
+static bool read_numbers(struct command_reader *reader, const struct command_program *program,
+                         const struct command_word *words, size_t count)
+{
+    (void)reader;
+    for (size_t i = 1; i < count; i++) {
+        struct slice word = words[i].text;
+        if (!is_plain_number(word) && !command_list_has("unlimited hard soft", word) &&
+            !(is_option(word) && command_option_of(program, word) == OPTION_ALONE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Operands of -eq and the like are arithmetic in zsh and ksh; the name behind -v is so in bash. */
+static bool read_test(struct command_reader *reader, const struct command_program *program,
+                      const struct command_word *words, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct slice word = words[i].text;
+        bool compares = command_list_has("-eq -ne -lt -le -gt -ge", word);
+        bool has_numbers = i + 1 < count && is_plain_number(words[i + 1].text) && is_plain_number(words[i - 1].text);
+        if (command_list_has("-v -R", word) || (compares && !has_numbers) ||
+            (slice_is(word, "-t") && !(i + 1 < count && is_plain_number(words[i + 1].text)))) {
+            return false;
+        }
+    }
+    return read_inert(reader, program, words, count);
+}
+
+/* The operand of a conversion other than of text is arithmetic in zsh and ksh. */
+static bool read_printf(struct command_reader *reader, const struct command_program *program,
+                        const struct command_word *words, size_t count)
+{
+    bool has_numbers = false;
+    struct slice format = count > 1 ? words[1].text : (struct slice){0};
+    for (size_t i = 0; i < format.len; i++) {
+        if (format.ptr[i] == '%') {
+            i++;
+            has_numbers = has_numbers || i == format.len || !strchr("sb%", format.ptr[i]);
+        }
+    }
+    for (size_t i = 2; i < count && has_numbers; i++) {
+        if (!is_plain_number(words[i].text)) {
+            return false;
+        }
+    }
+    return !is_option(format) && read_inert(reader, program, words, count);
 }
 
 static bool is_safe_assignment(struct slice word)
@@ -262,21 +366,29 @@ static bool read_prefix(struct command_reader *reader, const struct command_prog
     }
     at += program->operands;
     while (at < count && command_is_assignment(words[at].text)) {
-        if (!is_safe_assignment(words[at++].text)) {
-            return false;
+        if (!program->assigns || !is_safe_assignment(words[at++].text)) {
+            return false; /* for nohup, CI=x is the name of a program */
         }
     }
     if (at < count) {
         command_read_words(reader, words + at, count - at, false);
     }
-    return true;
+    return at < count || !reader->is_fed; /* exec < file: what comes later reads from there */
 }
 
 /* Its text is in no file: a pipe, a descriptor. */
 static bool is_script(struct slice path)
 {
-    return path.len > 0 && path.ptr[0] != '-' && !memmem(path.ptr, path.len, "/dev/", 5) &&
-           !memmem(path.ptr, path.len, "/proc/", 6);
+    return path.len > 0 && path.ptr[0] != '-' && !memchr(path.ptr, ':', path.len) &&
+           !memmem(path.ptr, path.len, "/dev/", 5) && !memmem(path.ptr, path.len, "/proc/", 6);
+}
+
+/* Nothing is known of a program but its name. That is enough when neither its words nor its input can be code. */
+static bool read_file_run(struct command_reader *reader, const struct command_word *words, size_t count)
+{
+    reader->acts.runs = true;
+    guess(reader, words, count);
+    return !reader->is_fed && all_are_inert(words, count);
 }
 
 static bool read_shell(struct command_reader *reader, const struct command_program *program,
@@ -293,8 +405,7 @@ static bool read_shell(struct command_reader *reader, const struct command_progr
     if (has_line) {
         command_read_line(reader, words[at].text);
     }
-    reader->acts.runs = !has_line;
-    return has_line || is_script(words[at].text);
+    return has_line || (read_file_run(reader, words + at, count - at) && is_script(words[at].text));
 }
 
 static bool read_script(struct command_reader *reader, const struct command_program *program,
@@ -313,7 +424,7 @@ static bool read_script(struct command_reader *reader, const struct command_prog
             return false;
         }
     }
-    return at < count && is_script(words[at].text);
+    return at < count && read_file_run(reader, words + at, count - at) && is_script(words[at].text);
 }
 
 static bool read_eval(struct command_reader *reader, const struct command_program *program,
@@ -396,10 +507,11 @@ static bool read_runs(struct command_reader *reader, const struct command_progra
 }
 
 static const is_read readers[] = {
-    [COMMAND_QUIET] = read_quiet,   [COMMAND_OPTIONS] = read_options, [COMMAND_INERT] = read_inert,
-    [COMMAND_EXPORT] = read_export, [COMMAND_PREFIX] = read_prefix,   [COMMAND_SHELL] = read_shell,
-    [COMMAND_SCRIPT] = read_script, [COMMAND_EVAL] = read_eval,       [COMMAND_SED] = read_sed,
-    [COMMAND_GIT] = read_git,       [COMMAND_RUNS] = read_runs,
+    [COMMAND_QUIET] = read_quiet,     [COMMAND_OPTIONS] = read_options, [COMMAND_INERT] = read_inert,
+    [COMMAND_NUMBERS] = read_numbers, [COMMAND_TEST] = read_test,       [COMMAND_PRINTF] = read_printf,
+    [COMMAND_EXPORT] = read_export,   [COMMAND_PREFIX] = read_prefix,   [COMMAND_SHELL] = read_shell,
+    [COMMAND_SCRIPT] = read_script,   [COMMAND_EVAL] = read_eval,       [COMMAND_SED] = read_sed,
+    [COMMAND_GIT] = read_git,         [COMMAND_RUNS] = read_runs,
 };
 
 /* --- one command --- */
@@ -420,13 +532,11 @@ static bool is_of_system(struct slice path, struct slice name)
             command_list_has("/bin/ /usr/bin/ /usr/local/bin/ /sbin/ /usr/sbin/ /usr/local/sbin/", directory));
 }
 
-/* Nothing is known of it but its name. That is enough when neither its words nor its input can be code. */
 static void read_unknown(struct command_reader *reader, struct slice name, const struct command_word *words,
                          size_t count)
 {
     static const struct slice git = SLICE("git-");
-    reader->acts.runs = true;
-    if (reader->is_fed || !all_are_inert(words, count)) {
+    if (!read_file_run(reader, words, count)) {
         command_doubt(reader);
     }
     if (slice_starts(name, git)) { /* git-push */
@@ -434,7 +544,6 @@ static void read_unknown(struct command_reader *reader, struct slice name, const
         command_add_form(reader, arena_format(reader->arena, "git %.*s", SLICE_ARG(slice_after(name, git.len))),
                          words + 1, count - 1, false);
     }
-    guess(reader, words, count);
 }
 
 static bool read_program(struct command_reader *reader, const struct command_program *program,
@@ -460,11 +569,30 @@ static void run(struct command_reader *reader, const struct command_word *words,
     reader->depth--;
 }
 
+bool command_leads_back(struct slice word)
+{
+    bool goes_in = false;
+    struct slice part, left = word;
+    while (left.len > 0) {
+        slice_cut(left, '/', &part, &left);
+        if (goes_in && slice_is(part, "..")) {
+            return true;
+        }
+        goes_in = goes_in || (part.len > 0 && !slice_is(part, ".."));
+    }
+    return false;
+}
+
 void command_read_words(struct command_reader *reader, const struct command_word *words, size_t count, bool is_plain)
 {
     if (reader->depth > COMMAND_DEPTH_MAX || reader->is_full) {
         reader->is_full = true;
         return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (command_leads_back(words[i].text)) {
+            command_doubt(reader);
+        }
     }
     while (count > 0 && is_keyword(words[0].text)) {
         command_doubt(reader);
@@ -529,17 +657,37 @@ static const struct json *member_of(const struct json *arguments, const char *na
     return json_is(value, JSON_NULL) ? NULL : value;
 }
 
-/* What else may stand in a call and decides what its command does. */
+static bool is_empty(const struct json *value)
+{
+    return json_is(value, JSON_OBJECT) || json_is(value, JSON_ARRAY) ? !value->child
+                                                                     : json_is(value, JSON_STRING) && !value->text.len;
+}
+
+/* Whatever else stands in a call may decide what its command does: another shell, variables, input, more arguments.
+ * Known are those that say where, how long and why. */
 static bool is_alone(const struct json *arguments)
 {
-    static const char *const others[] = {"env", "environment", "stdin", "input", "shell", "interpreter"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        const struct json *value = member_of(arguments, others[i]);
-        if (value && (value->child || !(json_is(value, JSON_OBJECT) || json_is(value, JSON_ARRAY)))) {
+    static const char known[] =
+        "command cmd script args description title reason justification cwd workdir directory dir dir_path "
+        "working_directory timeout timeout_ms timeout_s timeout_seconds call_id callId turn_id id name tool parsed_cmd "
+        "background is_background run_in_background max_output_bytes path paths file file_path file_text content text "
+        "old_str new_str insert_text view_range";
+    for (const struct json *value = arguments ? arguments->child : NULL; value; value = value->next) {
+        bool is_scalar = !(json_is(value, JSON_STRING) || json_is(value, JSON_OBJECT) || json_is(value, JSON_ARRAY));
+        if (!command_list_has(known, value->key) && !is_empty(value) &&
+            (!is_scalar || slice_is(value->key, "shell") || slice_is(value->key, "stdin"))) {
             return false;
         }
     }
     return true;
+}
+
+/* `args` that belong to no program. */
+static bool has_loose_arguments(const struct json *arguments, const struct json *further)
+{
+    const struct json *command = member_of(arguments, "command"), *other = member_of(arguments, "cmd");
+    const struct json *program = command ? command : other;
+    return further && !is_empty(further) && !(json_is(program, JSON_STRING) && json_is(further, JSON_ARRAY));
 }
 
 static bool read_member(struct command_reader *reader, const struct json *value, const struct json *further)
@@ -554,10 +702,10 @@ static bool read_member(struct command_reader *reader, const struct json *value,
         read_list(reader, value, further);
     } else if (json_is(value, JSON_STRING)) {
         command_read_line(reader, value->text);
-    } else {
-        return false;
+    } else if (value) {
+        command_doubt(reader); /* nobody knows how it is read */
     }
-    return true;
+    return value != NULL;
 }
 
 bool command_read_call(struct arena *arena, const struct json *arguments, struct command_reading *out)
@@ -573,6 +721,7 @@ bool command_read_call(struct arena *arena, const struct json *arguments, struct
         command_add_form(&reader, SLICE(""), NULL, 0, true); /* so that no rule allows it as a line of nothing */
         command_doubt(&reader);
     }
-    out->is_certain = out->is_certain && !reader.is_full && is_alone(arguments);
+    out->is_certain =
+        out->is_certain && !reader.is_full && is_alone(arguments) && !has_loose_arguments(arguments, further);
     return found;
 }

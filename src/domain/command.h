@@ -5,11 +5,14 @@
 
 #include "base/json.h"
 
-enum { COMMAND_FORMS_MAX = 512 };
+enum { COMMAND_FORMS_MAX = 512, COMMAND_INNER_BLANK = 0x1F };
 
 /* A command as words with single spaces between them, without quotes. */
 struct command_form {
     struct slice text;
+    /* For rules that allow: `sh 'a b'` is not "sh a b". A blank inside a word is COMMAND_INNER_BLANK, and so is an
+     * empty word, so that of a pattern only "*" covers them. */
+    struct slice exact;
     /* It stands in the line itself; the forms behind it, up to the next plain one, are other names of the same: without
      * a path, without options before what it is to do, without what only starts it (env, sudo, sh -c …). */
     bool is_plain;

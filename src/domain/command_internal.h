@@ -44,6 +44,8 @@ void command_add_form(struct command_reader *reader, struct slice first, const s
                       bool is_plain);
 void command_read_line(struct command_reader *reader, struct slice line);
 void command_read_words(struct command_reader *reader, const struct command_word *words, size_t count, bool is_plain);
+/* a/../b: a pattern about what lies in a would meet what lies elsewhere. */
+bool command_leads_back(struct slice word);
 /* NAME=value */
 bool command_is_assignment(struct slice word);
 
@@ -54,8 +56,11 @@ enum command_kind {
     COMMAND_QUIET,   /* runs nothing, whatever its arguments */
     COMMAND_OPTIONS, /* runs nothing as long as its options are among those listed */
     COMMAND_INERT,   /* runs nothing as long as no word could be an expression */
-    COMMAND_EXPORT,  /* sets variables */
-    COMMAND_PREFIX,  /* options, then the command that it runs */
+    COMMAND_NUMBERS, /* operands are numbers */
+    COMMAND_TEST,
+    COMMAND_PRINTF,
+    COMMAND_EXPORT, /* sets variables */
+    COMMAND_PREFIX, /* options, then the command that it runs */
     COMMAND_SHELL,
     COMMAND_SCRIPT, /* an interpreter: a script is a program like any other, code is not read */
     COMMAND_EVAL,
@@ -71,6 +76,8 @@ struct command_program {
     const char *words;    /* longer ones; '=' behind one that takes a value. Of a script: modules that -m may name */
     const char *excluded; /* text that makes any argument an instruction of its own */
     bool writes;          /* files, with what it is given */
+    bool assigns;         /* of a prefix: NAME=value may stand before the command */
+    char output;          /* the option that names a file to write */
     bool runs_files;      /* what a file says: a Makefile */
     size_t operands;      /* of a prefix: words between its options and the command */
 };

@@ -59,6 +59,10 @@ static void end_redirection(struct line *line, struct slice target)
     line->redirection = '\0';
     line->has_redirected = true;
     line->is_fed = line->is_fed || reads;
+    if (command_leads_back(target) || slice_starts(target, SLICE("/dev/tcp/")) ||
+        slice_starts(target, SLICE("/dev/udp/"))) {
+        doubt(line); /* for bash a connection */
+    }
     if (!slice_is(target, "/dev/null")) {
         line->has_written = line->has_written || !reads;
         command_add_form(line->reader, reads ? SLICE("<") : SLICE(">"), &word, 1, line->reader->depth == 0);
@@ -233,7 +237,7 @@ static void drop_number(struct line *line)
 }
 
 /* >&2 */
-static void take_duplicate(struct line *line)
+static void take_duplicate(struct line *line, char c)
 {
     size_t begin = ++line->at;
     while (has_next(line) && command_is_inert(peek(line))) {
@@ -244,6 +248,7 @@ static void take_duplicate(struct line *line)
         doubt(line);
     }
     line->has_redirected = true;
+    line->is_fed = line->is_fed || c == '<';
 }
 
 static void take_redirection(struct line *line, char c)
@@ -256,7 +261,7 @@ static void take_redirection(struct line *line, char c)
         line->at++;
     }
     if (peek(line) == '&') {
-        take_duplicate(line);
+        take_duplicate(line, c);
         return;
     }
     line->redirection = c;

@@ -3,21 +3,40 @@
 /* Only what is known to be safe stands here as such: an option, a variable or a command of git that is not listed is
  * uncertain. Abbreviated options are not listed, and so are none. */
 static const struct command_program programs[] = {
-    {.names = ": true false echo pwd cd pushd popd dirs jobs type which sleep "
-              "cat tac head tail wc ls dir vdir stat file mkdir rmdir rm touch chmod chown chgrp truncate "
+    {.names = ": true false echo pwd cd pushd popd dirs type which sleep "
+              "cat tac head tail wc ls dir vdir stat mkdir rmdir rm touch chmod chown chgrp truncate "
               "basename dirname realpath readlink mktemp date whoami id groups uname hostname uptime arch nproc tty "
-              "seq yes cut paste tr uniq comm join fold fmt expand unexpand nl od hexdump xxd base64 base32 cksum sum "
+              "seq yes cut paste tr comm join fold fmt expand unexpand nl od hexdump base64 base32 cksum sum "
               "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cmp diff df du free ps pgrep printenv "
-              "grep egrep fgrep expr rev column shuf numfmt gzip gunzip jq tree",
+              "grep egrep fgrep expr rev column numfmt jq",
      .kind = COMMAND_QUIET},
-    {.names = "cp mv ln tee curl", .kind = COMMAND_QUIET, .writes = true},
-    {.names = "[ test exit wait umask ulimit kill", .kind = COMMAND_INERT},
-    {.names = "printf", .kind = COMMAND_INERT, .excluded = "-v"},
+    {.names = "cp mv ln tee uniq shuf xxd gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd unzip dd",
+     .kind = COMMAND_QUIET,
+     .writes = true},
+    {.names = "umask kill", .kind = COMMAND_INERT},
+    {.names = "[ test", .kind = COMMAND_TEST},
+    {.names = "printf", .kind = COMMAND_PRINTF},
+    {.names = "exit", .kind = COMMAND_NUMBERS},
+    {.names = "wait", .kind = COMMAND_NUMBERS, .letters = "nf"},
+    {.names = "ulimit", .kind = COMMAND_NUMBERS, .letters = "SHacdefilmnpqrstuvx"},
+    {.names = "jobs", .kind = COMMAND_OPTIONS, .letters = "lnprs"},
+    {.names = "curl",
+     .kind = COMMAND_OPTIONS,
+     .letters = "#012346afgGiIjJklLnNOpqRsSvZA:b:c:C:d:D:e:F:H:m:o:r:t:T:u:U:w:x:X:y:Y:z:",
+     .words = "--silent --show-error --fail --fail-with-body --location --output= --remote-name --request= --header= "
+              "--data= --data-raw= --data-binary= --data-urlencode= --json= --form= --get --head --include --user= "
+              "--insecure --verbose --max-time= --connect-timeout= --retry= --compressed --url= --user-agent= "
+              "--cookie= --cookie-jar= --upload-file= --http1.1 --http2 --no-progress-meter --write-out= --proxy= "
+              "--progress-bar --create-dirs --range= --referer=",
+     .writes = true},
+    {.names = "file", .kind = COMMAND_OPTIONS, .letters = "biIkLhNnr0s", .words = "--brief --mime --mime-type"},
+    {.names = "tree", .kind = COMMAND_OPTIONS, .letters = "adflinpqsughDFvtrCxL:P:I:"},
     {.names = "export", .kind = COMMAND_EXPORT},
     {.names = "sort",
      .kind = COMMAND_OPTIONS,
      .letters = "bdfgiMhnRrVcCmuzsk:t:o:S:",
-     .words = "--reverse --unique --numeric-sort --human-numeric-sort --version-sort --key= --field-separator="},
+     .words = "--reverse --unique --numeric-sort --human-numeric-sort --version-sort --key= --field-separator=",
+     .output = 'o'},
     {.names = "find",
      .kind = COMMAND_OPTIONS,
      .letters = "LHP0:1:2:3:4:5:6:7:8:9:",
@@ -36,6 +55,13 @@ static const struct command_program programs[] = {
      .words = "--jobs= --directory= --keep-going --silent --dry-run --no-print-directory",
      .excluded = "=",
      .runs_files = true},
+    {.names = "cc gcc g++ c++ clang clang++",
+     .kind = COMMAND_OPTIONS,
+     .letters = "cEgO:I:L:l:D:U:o:",
+     .words =
+         "-std= -Wall -Wextra -Werror -Wpedantic -pedantic -fPIC -fPIE -pthread -shared -static -MMD -MD -MP -ggdb",
+     .excluded = "@",
+     .writes = true},
     {.names = "sed",
      .kind = COMMAND_SED,
      .letters = "nErsui:",
@@ -49,7 +75,8 @@ static const struct command_program programs[] = {
     {.names = "env",
      .kind = COMMAND_PREFIX,
      .letters = "i0vu:C:",
-     .words = "--ignore-environment --null --unset= --chdir="},
+     .words = "--ignore-environment --null --unset= --chdir=",
+     .assigns = true},
     {.names = "command", .kind = COMMAND_PREFIX, .letters = "pvV"},
     {.names = "builtin exec nohup", .kind = COMMAND_PREFIX},
     {.names = "setsid", .kind = COMMAND_PREFIX, .letters = "cfw", .words = "--ctty --fork --wait"},
@@ -64,9 +91,10 @@ static const struct command_program programs[] = {
     {.names = "sudo",
      .kind = COMMAND_PREFIX,
      .letters = "u:g:nEHk",
-     .words = "--user= --group= --non-interactive --preserve-env --set-home"},
+     .words = "--user= --group= --non-interactive --preserve-env --set-home",
+     .assigns = true},
     {.names = "doas", .kind = COMMAND_PREFIX, .letters = "u:n"},
-    {.names = "npx", .kind = COMMAND_PREFIX, .letters = "y", .words = "--yes"},
+    {.names = "npx", .kind = COMMAND_PREFIX, .letters = "y", .words = "--yes", .runs_files = true},
 
     {.names = "sh bash dash ash zsh ksh mksh",
      .kind = COMMAND_SHELL,
@@ -90,7 +118,10 @@ static const struct command_program programs[] = {
               "pwsh csh "
               "tcsh rc es fish elvish nu xonsh patch dpkg rpm apt apt-get aptitude split install caffeinate "
               "ld.so rlwrap unbuffer chronic firejail bwrap runcon xvfb-run dbus-run-session osascript open "
-              "xdg-open capsh pkexec gosu fakeroot proot eatmydata cpulimit prlimit numactl setarch linux32 linux64",
+              "xdg-open capsh pkexec gosu fakeroot proot eatmydata cpulimit prlimit numactl setarch linux32 linux64 "
+              "run-parts entr integer float private print zle vared zcompile zparseopts zstyle sched r whence hist "
+              "history shift "
+              "yash posh loksh oksh elixir iex erl raku groovy racket janet gjs qjs swift scala kotlin crystal ocaml",
      .kind = COMMAND_RUNS},
 };
 
@@ -191,7 +222,14 @@ static struct slice without_version(struct slice name)
 const struct command_program *command_find_program(struct slice name)
 {
     const struct command_program *row = find(programs, sizeof programs / sizeof programs[0], name);
-    return row ? row : find(programs, sizeof programs / sizeof programs[0], without_version(name));
+    static const struct command_program other_version = {.kind = COMMAND_RUNS};
+    if (row) {
+        return row;
+    }
+    row = find(programs, sizeof programs / sizeof programs[0], without_version(name));
+    bool is_interpreter =
+        row && (row->kind == COMMAND_SHELL || row->kind == COMMAND_SCRIPT || row->kind == COMMAND_RUNS);
+    return !row || row->kind == COMMAND_QUIET ? NULL : is_interpreter ? row : &other_version;
 }
 
 const struct command_program *command_find_git(struct slice name)
@@ -202,7 +240,11 @@ const struct command_program *command_find_git(struct slice name)
 bool command_is_safe_variable(struct slice assignment)
 {
     struct slice name, value;
-    return slice_cut(assignment, '=', &name, &value) && command_list_has(safe_variables, name);
+    if (!slice_cut(assignment, '=', &name, &value) || !command_list_has(safe_variables, name)) {
+        return false;
+    }
+    bool is_locale = command_list_has("LANG LC_ALL", name); /* with a path, a locale is whatever lies there */
+    return !is_locale || !memchr(value.ptr, '/', value.len);
 }
 
 static enum command_option long_option(const char *words, struct slice word)

@@ -12,6 +12,7 @@ import string
 import subprocess
 import tempfile
 
+from fault.command_forms import FORMS, fill
 from harness import check
 from harness.check import Skip
 from harness.suite import test
@@ -64,7 +65,7 @@ def compose(chance):
     """A line of tricks."""
     line = command(chance)
     for _ in range(chance.choice((0, 1, 1, 2, 2, 3))):
-        line = chance.choice(STARTERS).replace("{}", line).replace("{{", "{").replace("}}", "}")
+        line = fill(chance.choice(chance.choice((STARTERS, FORMS))), line)
     if chance.random() < 0.2:
         line += chance.choice(("; ", " && ", " || ", " | ", "\n", " & ")) + command(chance)
     for _ in range(chance.choice((0, 0, 0, 1, 1, 2))):
@@ -146,6 +147,22 @@ def hold_against(root, shell, lines, readings):
         for call in calls:
             check.contains(reading["forms"], call, f"{shell} ran it for the certain line {line!r}")
     return count
+
+
+@test(timeout_s=600)
+def listed_forms_are_foreseen(program):
+    """Each form once around a command, without anything random."""
+    tools = os.path.join(os.path.dirname(program), "tests", "fuzz")
+    shells = [name for name in SHELLS if shutil.which(name)]
+    if not shutil.which("bwrap"):
+        raise Skip("bubblewrap is not installed")
+    lines = [fill(form, CODE[0]) for form in (*STARTERS, *FORMS)]
+    known = [(line, reading) for line, reading in zip(lines, read(tools, lines), strict=True) if reading["is_certain"]]
+    with tempfile.TemporaryDirectory() as root:
+        make_places(tools, root)
+        calls = sum(hold_against(root, shell, [line for line, _ in known], [reading for _, reading in known]) for shell in shells)
+    print(f"{len(lines)} lines, {len(known)} of them certain: {calls} calls, all of them foreseen")
+    check.true(calls > len(known), "most of the lines ran something")
 
 
 @test(timeout_s=3600)

@@ -58,8 +58,8 @@ def start(env, *rules, options=()):
 def numbered(one, at):
     """Each call has an id of its own, as its updates say."""
     id = f"{one['call']['toolCallId']}-{at}"
-    updates = [update | {"toolCallId": id} for update in one.get("updates", [])]
-    return one | {"call": one["call"] | {"toolCallId": id}, "updates": updates}
+    told = {key: [update | {"toolCallId": id} for update in one.get(key, [])] for key in ("updates", "meanwhile")}
+    return one | {"call": one["call"] | {"toolCallId": id}} | told
 
 
 def play(env, client, path, *calls, name="calls"):
@@ -169,6 +169,74 @@ def what_was_not_seen_may_be_what_a_rule_denies(env):
              opencode("bash", {"command": "echo $X"}), opencode("bash", {}),
              opencode("bash", {"command": "ls", "pad": "x" * 70000})]
     check.equal(verdicts(env, rules, calls), ["asked", "yes", "no", "asked", "asked", "asked"])
+
+
+def later(one, **fields):
+    """The same, but the agent tells more of the call while it is asked about."""
+    return one | {"meanwhile": [{"what": "tool_call_update", **fields}]}
+
+
+@test(on=["sqlite"])
+def rules_apply_to_what_is_told_later(env):
+    """An input that comes, or changes, while a person is asked."""
+    rules = [{"tool": "Bash", "command": "ls *", "then": "allow"}, {"command": "rm *", "then": "deny"},
+             {"path": "secrets/*", "then": "deny"}]
+    calls = [(later(gemini("list"), rawInput={"command": "rm x"}), "asked"),
+             (later(opencode("bash", {"command": "echo x"}), rawInput={"command": "rm x"}), "asked"),
+             (later(opencode("edit", {"file": "a"}, "edit"), locations=[{"path": "secrets/key"}]), "asked"),
+             (later(claude("Bash", {"command": "ls; x"}), rawInput={"command": "ls; rm x"}), "asked")]
+    _, client, path = start(env, *rules)
+    play(env, client, path, *[call for call, _ in calls])
+    check.eventually(lambda: events(client, path, "turn.ended"), "nobody has to answer what a rule denies", 30)
+    check.equal(outcomes(client, path), ["no"] * len(calls))
+    check.equal(pending(client, path), [])
+
+
+@test(on=["sqlite"])
+def an_approval_is_for_the_call_as_it_is(env):
+    """What changes while it is asked about is asked about anew; the first approval is for nothing."""
+    _, client, path = start(env)
+    play(env, client, path, later(opencode("bash", {"command": "echo x"}), rawInput={"command": "echo y"}),
+         later(opencode("bash", {"command": "echo x"}), rawInput={"command": "echo x"}, title="Echo", status="pending"))
+    check.eventually(lambda: [one for one in pending(client, path) if one["arguments"] == {"command": "echo y"}], "anew")
+    first, *_ = [event for event in events(client, path, "ask.requested")]
+    client.post(f"{path}/asks/{first['metadata']['ask_id'] if 'ask_id' in first['metadata'] else first['metadata']['id']}/answer",
+                {"decision": "once"}, expect=(404, 409, 410))
+    answer(client, path, wait_ask(client, path), decision="deny")
+    check.eventually(lambda: len(events(client, path, "ask.requested")) == 3, "the second call")
+    answer(client, path, wait_ask(client, path), decision="once")
+    check.eventually(lambda: events(client, path, "turn.ended"), "it ends", 30)
+    check.equal(outcomes(client, path), ["no", "yes"])
+    check.equal(len(events(client, path, "ask.requested")), 3, "what says the same is not asked about anew")
+
+
+@test(on=["sqlite"])
+def a_call_has_one_name(env):
+    """A call that is called otherwise than before has no name that allows; what it was called runs a command for good."""
+    rules = [{"tool": "Read", "then": "allow"}, {"tool": "Bash", "path": "*", "then": "allow"}]
+    renamed = claude("Read", {"x": 1})
+    renamed["call"] = renamed["call"] | {"_meta": {"claudeCode": {"toolName": "Bash"}}}
+    unnamed = claude("Bash", {"cwd": "."})
+    unnamed["updates"].append({"what": "tool_call_update", "kind": "execute"})
+    unnamed["call"] = unnamed["call"] | {"kind": "read"}
+    check.equal(verdicts(env, rules, [claude("Read", {"x": 1}), renamed, unnamed]), ["yes", "asked", "asked"])
+
+
+@test(on=["sqlite"])
+def the_same_arguments_are_not_the_same_edit(env):
+    """Where a diff or a place says more than the arguments, these are nothing to allow for longer."""
+    _, client, path = start(env)
+    content = [{"type": "diff", "path": "a.txt", "oldText": "", "newText": "x"}]
+    edit = {"call": {"toolCallId": "e", "kind": "edit", "title": "Edit", "rawInput": {"mode": "fast"}}}
+    play(env, client, path, {"call": edit["call"] | {"content": content}},
+         {"call": edit["call"] | {"locations": [{"path": "b.txt"}]}},
+         {"call": edit["call"] | {"rawInput": {"file": "a.txt", "text": "x"}, "content": content}})
+    for wanted in (0, 0, 1):
+        ask = wait_ask(client, path)
+        exact = [one for one in ask["grants"] if one["scope"] == "session" and "exactly these" in one["text"]]
+        check.equal(len(exact), wanted, json.dumps(ask["grants"]))
+        answer(client, path, ask, decision="deny")
+        check.eventually(lambda seen=ask: not any(one["id"] == seen["id"] for one in pending(client, path)), "answered")
 
 
 @test(on=["sqlite"])

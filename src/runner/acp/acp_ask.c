@@ -25,6 +25,9 @@ static void ask_free(struct acp_ask *ask)
     buffer_release(&ask->id);
     buffer_release(&ask->request);
     buffer_release(&ask->arguments);
+    buffer_release(&ask->offered);
+    buffer_release(&ask->call_id);
+    buffer_release(&ask->subject);
     for (int i = 0; i < OPTION_KINDS; i++) {
         buffer_release(&ask->options[i]);
     }
@@ -79,10 +82,10 @@ static void read_options(struct acp_ask *ask, const struct json *options)
 }
 
 /* Which of the agent's options stand for a decision, the best first. `session` and `always` are rules of the server,
- * which answers from them and can take them back; so the agent is told `once` each time. */
+ * which answers from them and can take them back; so the agent is told `once` each time, and never more than that. */
 static const enum option_kind choices[DECISION_COUNT][2] = {
-    [DECISION_NONE] = {REJECT_ONCE, REJECT_ALWAYS},  [DECISION_ONCE] = {ALLOW_ONCE, ALLOW_ALWAYS},
-    [DECISION_SESSION] = {ALLOW_ONCE, ALLOW_ALWAYS}, [DECISION_ALWAYS] = {ALLOW_ONCE, ALLOW_ALWAYS},
+    [DECISION_NONE] = {REJECT_ONCE, REJECT_ALWAYS}, [DECISION_ONCE] = {ALLOW_ONCE, ALLOW_ONCE},
+    [DECISION_SESSION] = {ALLOW_ONCE, ALLOW_ONCE},  [DECISION_ALWAYS] = {ALLOW_ONCE, ALLOW_ONCE},
     [DECISION_DENY] = {REJECT_ONCE, REJECT_ALWAYS},
 };
 
@@ -93,6 +96,11 @@ static void choose(struct acp_turn *turn, const struct acp_ask *ask, enum ask_de
         option = &ask->options[choices[decision][1]];
     }
     struct slice request = buffer_slice(&ask->request);
+    if (option->len == 0 && choices[decision][0] == ALLOW_ONCE) {
+        acp_turn_say(turn, "agent.notice",
+                     SLICE("[{\"type\":\"text\",\"text\":\"The agent offers no approval for once; the call was not "
+                           "allowed.\"}]"));
+    }
     if (option->len == 0) {
         acp_agent_reply(turn->agent, request, cancelled);
         return;
@@ -140,11 +148,25 @@ void acp_ask_drop(struct acp_ask *ask)
     ask_free(ask);
 }
 
+static void start_asking(struct acp_turn *turn, struct acp_ask *ask, struct acp_call *call);
+
+/* What came while links were looked up. */
+static struct acp_call *changed_call(struct acp_turn *turn, const struct acp_ask *ask)
+{
+    struct acp_call *call = acp_call_find(turn, buffer_slice(&ask->call_id));
+    return call && !slice_eq(acp_call_subject(turn, call), buffer_slice(&ask->subject)) ? call : NULL;
+}
+
 void acp_ask_decide(struct acp_agent *agent, struct acp_turn *turn, const struct acp_asked *asked)
 {
     if (!turn || is_crowded(turn)) {
         acp_agent_reply(agent, buffer_slice(&asked->ask->request), cancelled);
         ask_free(asked->ask);
+        return;
+    }
+    struct acp_call *changed = changed_call(turn, asked->ask);
+    if (changed) {
+        start_asking(turn, asked->ask, changed);
         return;
     }
     enum permission permission = agent_permission(turn->brief->agent, &asked->facts, PERMISSION_ASK);
@@ -166,6 +188,59 @@ static bool has_path_rule(const struct agent *agent)
     return false;
 }
 
+static void keep(struct buffer *to, struct slice text)
+{
+    to->len = 0;
+    buffer_add(to, text);
+}
+
+/* Asks the rules, then people, about the call as it is now. Takes the ask. */
+static void start_asking(struct acp_turn *turn, struct acp_ask *ask, struct acp_call *call)
+{
+    if (ask->changes++ > ACP_ASK_CHANGES_MAX) {
+        acp_agent_reply(turn->agent, buffer_slice(&ask->request), cancelled);
+        ask_free(ask);
+        return;
+    }
+    struct acp_asked asked = {
+        .ask = ask,
+        .call_id = buffer_slice(&call->id),
+        .name = call->name.len > 0 ? buffer_slice(&call->name) : SLICE("tool"),
+        .text = call->title.len > 0 ? buffer_slice(&call->title) : buffer_slice(&call->name),
+        .details = acp_call_details(turn, call, reread(turn, &ask->offered)),
+    };
+    keep(&ask->call_id, buffer_slice(&call->id));
+    keep(&ask->subject, acp_call_subject(turn, call));
+    ask->arguments.len = 0;
+    acp_call_tell(turn, call);
+    acp_call_facts(turn, call, &asked.facts);
+    if (has_path_rule(turn->brief->agent)) {
+        acp_look_start(turn, &asked);
+    } else {
+        acp_ask_decide(turn->agent, turn, &asked);
+    }
+}
+
+void acp_ask_follow(struct acp_turn *turn, const struct acp_call *call)
+{
+    struct slice id = buffer_slice(&call->id);
+    struct acp_ask *ask = turn->agent && !call->is_done ? take(turn, offsetof(struct acp_ask, call_id), id) : NULL;
+    if (!ask) {
+        return;
+    }
+    struct acp_call *changed = changed_call(turn, ask);
+    if (!changed) {
+        ask->next = turn->asks;
+        turn->asks = ask;
+        turn->ask_count++;
+        return;
+    }
+    turn_cancel_ask(turn->turn, buffer_slice(&ask->id));
+    ask->id.len = 0;
+    buffer_format(&ask->id, "t%lld.%zu", (long long)turn->brief->number, ++turn->asks_ever);
+    start_asking(turn, ask, changed);
+}
+
 void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message)
 {
     struct acp_call *call = acp_call_take_asked(turn, json_get_value(message->params, "toolCall"));
@@ -174,21 +249,10 @@ void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message
         acp_agent_reply(turn->agent, message->id, cancelled);
         return;
     }
-    struct acp_asked asked = {
-        .ask = ask_new(turn, ASK_APPROVAL, message->id),
-        .call_id = buffer_slice(&call->id),
-        .name = call->name.len > 0 ? buffer_slice(&call->name) : SLICE("tool"),
-        .text = call->title.len > 0 ? buffer_slice(&call->title) : buffer_slice(&call->name),
-        .details = acp_call_details(turn, call, options),
-    };
-    read_options(asked.ask, options);
-    acp_call_tell(turn, call);
-    acp_call_facts(turn, call, &asked.facts);
-    if (has_path_rule(turn->brief->agent)) {
-        acp_look_start(turn, &asked);
-    } else {
-        acp_ask_decide(turn->agent, turn, &asked);
-    }
+    struct acp_ask *ask = ask_new(turn, ASK_APPROVAL, message->id);
+    buffer_add(&ask->offered, options ? options->raw : SLICE(""));
+    read_options(ask, options);
+    start_asking(turn, ask, call);
 }
 
 /* --- forms --- */

@@ -157,8 +157,11 @@ static void name_call(struct acp_call *call, const struct json *update)
             replace(&call->name, names[i]);
         }
     }
-    for (size_t i = 0; i < PROGRAMMATIC && call->tool.len == 0; i++) {
-        if (is_word(names[i])) {
+    for (size_t i = 0; i < PROGRAMMATIC; i++) {
+        struct slice known = buffer_slice(&call->tool);
+        if (is_word(names[i]) && known.len > 0 && !slice_eq(known, names[i])) {
+            replace(&call->renamed, names[i]);
+        } else if (is_word(names[i])) {
             replace(&call->tool, names[i]);
         }
     }
@@ -199,6 +202,7 @@ static void take_fields(struct acp_turn *turn, struct acp_call *call, const stru
     const struct json *input = json_get_value(update, "rawInput"), *where = json_get_value(update, "locations");
     replace_text(&call->title, json_get(update, "title"), TITLE_BYTES_MAX);
     replace_text(&call->kind, json_get(update, "kind"), 64);
+    call->runs_command = call->runs_command || slice_is(buffer_slice(&call->kind), "execute");
     name_call(call, update);
     take_evidence(turn, call, update);
     if (input) {
@@ -211,17 +215,23 @@ static void take_fields(struct acp_turn *turn, struct acp_call *call, const stru
     }
 }
 
-static struct acp_call *find_or_add(struct acp_turn *turn, struct slice id)
+struct acp_call *acp_call_find(struct acp_turn *turn, struct slice id)
 {
     for (struct acp_call *call = turn->calls; call; call = call->next) {
         if (slice_eq(buffer_slice(&call->id), id)) {
             return call;
         }
     }
-    if (turn->call_count == ACP_CALLS_MAX) {
-        return NULL;
+    return NULL;
+}
+
+static struct acp_call *find_or_add(struct acp_turn *turn, struct slice id)
+{
+    struct acp_call *call = acp_call_find(turn, id);
+    if (call || turn->call_count == ACP_CALLS_MAX) {
+        return call;
     }
-    struct acp_call *call = memory_zeroed(sizeof *call);
+    call = memory_zeroed(sizeof *call);
     buffer_add(&call->id, id);
     call->next = turn->calls;
     turn->calls = call;
@@ -398,8 +408,9 @@ struct acp_call *acp_call_take_asked(struct acp_turn *turn, const struct json *u
 {
     struct acp_call *call = acp_call_take(turn, update);
     if (call && call->is_done) {
-        struct buffer *known[] = {&call->tool,      &call->name,   &call->title, &call->kind,
-                                  &call->locations, &call->output, &call->diffs, &call->input};
+        struct buffer *known[] = {&call->tool,   &call->name,  &call->title, &call->kind,   &call->locations,
+                                  &call->output, &call->diffs, &call->input, &call->renamed};
+        call->runs_command = false;
         for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
             known[i]->len = 0;
         }
@@ -437,8 +448,9 @@ struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update)
 
 static void call_free(struct acp_call *call)
 {
-    struct buffer *buffers[] = {&call->id,    &call->name,      &call->title,  &call->kind,  &call->tool,
-                                &call->input, &call->locations, &call->output, &call->diffs, &call->evidence};
+    struct buffer *buffers[] = {&call->id,    &call->name,     &call->title,     &call->kind,
+                                &call->tool,  &call->input,    &call->locations, &call->output,
+                                &call->diffs, &call->evidence, &call->renamed};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         buffer_release(buffers[i]);
     }

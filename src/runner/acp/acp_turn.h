@@ -15,6 +15,7 @@ enum {
     ACP_SMALL_BYTES_MAX = 16 * 1024,  /* of locations, commands, names */
     ACP_CALLS_MAX = 10000,            /* in one turn */
     ACP_ASKS_MAX = 64,                /* open at a time */
+    ACP_ASK_CHANGES_MAX = 16,         /* of a call while it is asked about */
 };
 
 /* A tool call the agent told of. */
@@ -25,6 +26,8 @@ struct acp_call {
     struct buffer output;   /* text so far */
     struct buffer diffs;    /* JSON objects with commas */
     struct buffer evidence; /* hash of its content as the agent sent it last, in hexadecimal */
+    struct buffer renamed;  /* another programmatic name, later; then it has none that allows */
+    bool runs_command;      /* it was called so once */
     bool is_cut;            /* its input was too long to be kept */
     bool is_told;           /* agent.tool_call was written */
     bool is_done;           /* agent.tool_result was written */
@@ -38,6 +41,10 @@ struct acp_ask {
     struct buffer request;    /* of the agent's request, JSON */
     struct buffer arguments;  /* approval: as staged */
     struct buffer options[4]; /* approval: the agent's id of each kind of option, JSON; empty = not offered */
+    struct buffer offered;    /* approval: the options, JSON */
+    struct buffer call_id;    /* approval */
+    struct buffer subject;    /* approval: what the call was when it was asked about */
+    size_t changes;           /* approval: how often that changed */
 };
 
 /* A run of text or reasoning that is not yet an event. */
@@ -97,6 +104,8 @@ void acp_said_release(struct acp_said *said);
 struct acp_call *acp_call_take(struct acp_turn *turn, const struct json *update);
 /* The call a permission is asked for: known as it is asked, also when a call of this id is done. */
 struct acp_call *acp_call_take_asked(struct acp_turn *turn, const struct json *update);
+/* NULL when there is none. */
+struct acp_call *acp_call_find(struct acp_turn *turn, struct slice id);
 /* The input was seen whole, and holds something. */
 bool acp_call_is_seen(const struct acp_call *call);
 /* Writes agent.tool_call unless that was done. */
@@ -110,6 +119,8 @@ void acp_calls_end(struct acp_turn *turn);
 
 /* What the rules and people are asked about: locations and diffs are paths of the call. In the agent's arena. */
 void acp_call_facts(struct acp_turn *turn, const struct acp_call *call, struct call_facts *out);
+/* Two calls with the same text are the same for rules and people. In the agent's arena. */
+struct slice acp_call_subject(struct acp_turn *turn, const struct acp_call *call);
 /* What is shown beside the arguments, compared and remembered: title, kind, locations, diffs, text, options. In the
  * agent's arena. */
 struct slice acp_call_details(struct acp_turn *turn, const struct acp_call *call, const struct json *options);
@@ -134,6 +145,8 @@ void acp_looks_end(struct acp_agent *agent);
 void acp_ask_decide(struct acp_agent *agent, struct acp_turn *turn, const struct acp_asked *asked);
 void acp_ask_drop(struct acp_ask *ask);
 void acp_ask_permission(struct acp_turn *turn, const struct rpc_message *message);
+/* The agent told more of a call. Where that makes it another one than is asked about, it is asked about anew. */
+void acp_ask_follow(struct acp_turn *turn, const struct acp_call *call);
 void acp_ask_form(struct acp_turn *turn, const struct rpc_message *message);
 void acp_ask_answered(struct acp_turn *turn, const struct ask *answer);
 /* The agent withdraws a request. */

@@ -117,7 +117,10 @@ static void take_thought(struct acp_turn *turn, const struct json *update)
 
 static void take_call(struct acp_turn *turn, const struct json *update)
 {
-    acp_call_take(turn, update);
+    const struct acp_call *call = acp_call_take(turn, update);
+    if (call) {
+        acp_ask_follow(turn, call);
+    }
 }
 
 static void take_plan(struct acp_turn *turn, const struct json *update)

@@ -31,9 +31,27 @@ struct tree_use {
     int64_t processes;
     int64_t memory_bytes; /* shared memory in equal parts */
 };
+/* The bytes in the file system in memory that the last descendant of `root` sees at /dev/shm; 0 when it can't be seen.
+ */
+int64_t process_tree_shm(pid_t root);
 /* Signals what descends from `root`, all but the first `spared` of the tree, in which `root` is the first and its
  * children follow. */
 void process_tree_signal(pid_t root, int signal, size_t spared);
+/* Files without a name that are still open or mapped: they take space, and no directory shows them. */
+struct nameless_file {
+    uint64_t inode;
+    int64_t bytes;
+};
+struct nameless_files {
+    struct nameless_file *list; /* to be freed by the caller; a file may stand there more than once */
+    size_t count, room;
+    bool is_hidden; /* some process does not let its files be seen, or there are too many */
+};
+/* Adds those on `device` of `root` and its descendants. The first `spared` of the tree need not show theirs. Any
+ * thread. */
+void process_tree_nameless(pid_t root, size_t spared, dev_t device, struct nameless_files *out);
+/* Each once. Sorts the list. */
+int64_t nameless_bytes(struct nameless_files *files);
 /* Adds what `root` and its descendants use now; looks at no more than `processes_max` of them. */
 void process_tree_measure(pid_t root, int64_t processes_max, int64_t memory_bytes_max, struct tree_use *use);
 

@@ -24,6 +24,7 @@ enum {
     HIDDEN_TIMES_MAX = 2, /* it may have been closed while it was opened */
     SUPERVISORS = 1,      /* above each process */
     WALLS = 2,            /* processes of bubblewrap itself, outside and inside */
+    ROOTS_MAX = 64,       /* commands whose open files are looked at */
 };
 
 /* Two looks at a sandbox in which something runs. Disk: the size of its files, beside the loop, because a tree can be
@@ -33,6 +34,8 @@ struct local_watch {
     uv_timer_t clock;
     uv_work_t work;
     char dir[LOCAL_PATH_BYTES];
+    pid_t roots[ROOTS_MAX];
+    size_t root_count, spared;
     bool is_measuring, is_closed;
     int64_t disk_bytes;
     bool is_too_deep; /* to be measured */
@@ -147,12 +150,28 @@ static void measure_below(struct local_watch *watch, const char *path, int level
     }
 }
 
+/* Of files that were deleted the space comes back when the last process closes them. */
+static void measure_nameless(struct local_watch *watch)
+{
+    struct nameless_files files = {0};
+    struct stat about;
+    if (stat(watch->dir, &about) == 0) {
+        for (size_t i = 0; i < watch->root_count; i++) {
+            process_tree_nameless(watch->roots[i], watch->spared, about.st_dev, &files);
+        }
+    }
+    watch->disk_bytes += nameless_bytes(&files);
+    watch->is_hidden = watch->is_hidden || files.is_hidden;
+    free(files.list);
+}
+
 static void measure(uv_work_t *work)
 {
     struct local_watch *watch = work->data;
     watch->disk_bytes = 0;
     watch->is_too_deep = watch->is_hidden = false;
     measure_below(watch, watch->dir, 0);
+    measure_nameless(watch);
 }
 
 static void on_measured(uv_work_t *work, int status)
@@ -188,6 +207,12 @@ static void look_at_disk(struct local_watch *watch)
         return;
     }
     watch->is_measuring = true;
+    watch->root_count = 0;
+    watch->spared = SUPERVISORS + (watch->sandbox->provider->etc ? WALLS : 0);
+    for (struct process *process = watch->sandbox->base.processes; process && watch->root_count < ROOTS_MAX;
+         process = process_next(process)) {
+        watch->roots[watch->root_count++] = process_pid(process);
+    }
     watch->began_ms = uv_now(loop_uv(watch->sandbox->base.loop));
     uv_queue_work(loop_uv(watch->sandbox->base.loop), &watch->work, measure, on_measured);
 }
@@ -212,12 +237,16 @@ static void look_at_processes(struct local_sandbox *sandbox)
         look_at_kills(sandbox);
         return;
     }
+    int64_t shm_bytes = 0;
     int64_t processes_max = sandbox->limits.processes_max > 0 ? sandbox->limits.processes_max : INT32_MAX;
     for (struct process *process = sandbox->base.processes; process; process = process_next(process)) {
         process_tree_measure(process_pid(process), processes_max + SUPERVISORS + WALLS + 1,
                              sandbox->limits.memory_bytes_max, &use);
         walls += SUPERVISORS + (sandbox->provider->etc ? WALLS : 0);
+        shm_bytes += process_tree_shm(process_pid(process));
     }
+    /* Each command has a /dev/shm of its own; what lies there unmapped is counted from the second one on. */
+    use.memory_bytes = use.memory_bytes > shm_bytes ? use.memory_bytes : shm_bytes;
     use.processes -= walls;
     if (use.processes > processes_max) {
         end_all(sandbox, "process", use.processes, processes_max);

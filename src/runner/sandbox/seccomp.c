@@ -41,6 +41,7 @@ enum { SHARED_BYTES_MAX = 4096 }; /* of a segment that may stay unmapped: progra
 /* Memory that lives without being mapped: no control group is there to count it. */
 static const struct sock_filter counted_filter[] = {
     LOAD(nr),         UNLESS_EQUAL(SYS_memfd_create, 1),
+    REFUSE(ENOSYS),   UNLESS_EQUAL(SYS_msgget, 1),
     REFUSE(ENOSYS),   UNLESS_EQUAL(SYS_shmget, 5),
     LOAD_HIGH(1),     UNLESS_EQUAL(0, 2),
     LOAD_ARGUMENT(1), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SHARED_BYTES_MAX, 0, 1),

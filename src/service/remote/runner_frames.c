@@ -227,14 +227,16 @@ static void on_question(const struct runner_frame *word)
 
 static void on_approval(const struct runner_frame *word)
 {
-    struct slice arguments = json_raw_of(word->said, "args");
+    const struct json *arguments = json_get_value(word->said, "args");
+    bool is_shown = arguments && (arguments->child || !json_is(arguments, JSON_OBJECT));
     struct ask ask = {
         .kind = ASK_APPROVAL,
         .id = json_text_of(word->said, "questionId"),
         .text = json_text_of(word->said, "text"),
         .tool = json_text_of(word->said, "toolName"),
         .call_id = json_text_of(word->said, "callId"),
-        .arguments = slice_present(arguments) ? arguments : SLICE("{}"),
+        /* what was not shown is not shown as empty, and nothing stands for it later */
+        .arguments = is_shown ? arguments->raw : (struct slice){0},
     };
     turn_ask(word->turn->turn, &ask);
 }

@@ -297,6 +297,39 @@ static void what_is_allowed_takes_nothing_along(void **state)
     }
 }
 
+/* Words are not joined by blanks for rules that allow: a pattern means the words it shows. */
+static void a_blank_in_a_word_is_no_end_of_it(void **state)
+{
+    static const struct permission_rule given[] = {
+        {.argument = SLICE("rm a b"), .then = PERMISSION_ALLOW},
+        {.argument = SLICE("make -C a *"), .then = PERMISSION_ALLOW},
+        {.argument = SLICE("git commit *"), .then = PERMISSION_ALLOW},
+        {.argument = SLICE("> out *"), .then = PERMISSION_ALLOW},
+        {.argument = SLICE("cat src/*"), .then = PERMISSION_ALLOW},
+    };
+    static const struct {
+        const char *line;
+        enum permission permission;
+    } rows[] = {
+        {"rm a b", PERMISSION_ALLOW},
+        {"rm 'a b'", PERMISSION_ASK},
+        {"'rm a' b", PERMISSION_ASK},
+        {"make -C a x", PERMISSION_ALLOW},
+        {"make -C 'a x'", PERMISSION_ASK},
+        {"git commit -m 'a b'", PERMISSION_ALLOW},
+        {"git commit -m ''", PERMISSION_ALLOW},
+        {"git 'commit -m' x", PERMISSION_ASK},
+        {"git commit > 'out x'", PERMISSION_ASK},
+        {"cat src/a", PERMISSION_ALLOW},
+        {"cat src/../key", PERMISSION_ASK},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_row(rows[i].line,
+                   command_asked(given, COUNT_OF(given), rows[i].line, PERMISSION_ASK) == rows[i].permission);
+    }
+}
+
 static void a_list_of_words_is_a_command(void **state)
 {
     static const struct permission_rule given[] = {{.argument = SLICE("git push*"), .then = PERMISSION_DENY}};
@@ -360,6 +393,7 @@ int main(void)
         cmocka_unit_test(no_spelling_leads_past_a_rule),
         cmocka_unit_test(what_can_not_be_read_is_asked_about),
         cmocka_unit_test(what_is_allowed_takes_nothing_along),
+        cmocka_unit_test(a_blank_in_a_word_is_no_end_of_it),
         cmocka_unit_test(a_list_of_words_is_a_command),
         cmocka_unit_test(anything_can_be_read),
         cmocka_unit_test(the_strictest_rule_decides),

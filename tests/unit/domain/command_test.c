@@ -135,6 +135,10 @@ static const char *const seen_lines[] = {
     "flock lock git push",
     "flock lock -c 'git push'",
     "unknown-starter git push",
+    "sh run.sh git push",
+    "python3 run.py git push",
+    "node x.js --run=git,push",
+    "gcc -wrapper git,push a.c",
     "unknown-starter --run='git push'",
     "unknown-starter -x 'ls; git push'",
     "unknown-starter sh -c 'git push'",
@@ -269,7 +273,44 @@ static const char *const doubtful_lines[] = {
     "./ls x",
     "/tmp/git status",
     "LS x",
+    /* "$_" holds the last word of the command before, and arithmetic evaluates names */
+    "true 'a[$(x)]'; test -v 'b[_]'",
+    "true 'a[$(x)]'; '[' _ -eq 0 ']'",
+    "true 'a[$(x)]'; printf %d _",
+    "true 'a[$(x)]'; wait -p 'b[_]'",
+    "true 'a[$(x)]'; exit _",
+    "printf %d PATH=5",
+    "jobs -x git x",
+    "command jobs -x x",
+    "LC_ALL=/tmp/x ls",
+    "timeout 5 CI=1 x",
+    "nohup CI=./x ls",
+    "integer PATH=5",
+    "echo x > /dev/tcp/host/80",
+    /* a pattern about a place does not mean what lies elsewhere */
+    "cat src/../key",
+    "./scripts/../x",
+    "sh scripts/../x",
+    "echo x > out/../key",
+    "tar2 --x=out/../key",
     /* code from elsewhere */
+    "cd /dev; echo git push | sh stdin",
+    "cd /; echo git push | sh dev/stdin",
+    "echo git push | sh s",
+    "echo x | python3 s",
+    "exec < x; ./reader",
+    "exec 3< x; ./reader <&3",
+    "sort -o s x; sh s",
+    "sort -uo s x; sh s",
+    "uniq x s; sh s",
+    "shuf -e x -o s; sh s",
+    "xxd -r x s; sh s",
+    "gunzip s.gz; sh s",
+    "dd if=x of=s; sh s",
+    "sort -o .git/config x; git status",
+    "cp x node_modules/.bin/ls; npx ls",
+    "python3 run.py 'x; y'",
+    "php php://stdin",
     "echo git push | sh",
     "echo git push | bash -s -- now",
     "echo git push | bash /dev/stdin",
@@ -343,6 +384,13 @@ static const char *const doubtful_lines[] = {
     "emacs --batch --eval x",
     "deno eval x",
     /* programs that start what their options say */
+    "curl --engine ./x.so y",
+    "curl -K x",
+    "gcc -wrapper x,y a.c",
+    "gcc -fplugin=./x.so a.c",
+    "gcc-12 -B. a.c",
+    "cc @x",
+    "tree -R -o x",
     "find . -delete -exec rm {} +",
     "find . -ok rm {} \\;",
     "find . -fprintf x y",
@@ -549,9 +597,39 @@ static void too_much_is_doubted(void **state)
     }
 }
 
+/* Whoever adds members to a call decides what its command does. */
+static void other_members_of_a_call_are_uncertain(void **state)
+{
+    static const char *const rows[] = {
+        "{\"command\":\"ls\",\"args\":\"-l; x\"}",
+        "{\"command\":[\"git\"],\"args\":[\"push\"]}",
+        "{\"script\":\"ls\",\"args\":[\"x\"]}",
+        "{\"command\":\"ls\",\"arguments\":[\"x\"]}",
+        "{\"command\":\"ls\",\"executable\":\"/tmp/x\"}",
+        "{\"command\":\"ls\",\"shell\":true}",
+        "{\"command\":\"ls\",\"envs\":{\"PATH\":\"x\"}}",
+        "{\"command\":\"ls\",\"preload\":\"x\"}",
+        "{\"command\":{\"line\":\"x\"}}",
+        "{\"command\":true}",
+    };
+    static const char *const certain[] = {
+        "{\"command\":\"ls\",\"description\":\"x; y\",\"timeout\":5,\"run_in_background\":true}",
+        "{\"command\":\"ls\",\"cwd\":\"a\",\"env\":{},\"args\":[],\"anything\":7}",
+        "{\"command\":[\"ls\",\"-l\"],\"workdir\":\"a\",\"parsed_cmd\":[{\"type\":\"x\"}]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_row(rows[i], !reading_of(rows[i]).is_certain);
+    }
+    for (size_t i = 0; i < COUNT_OF(certain); i++) {
+        assert_row(certain[i], reading_of(certain[i]).is_certain);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_members_of_a_call_are_uncertain),
         cmocka_unit_test(ordinary_lines_are_clear),
         cmocka_unit_test(what_stands_in_the_line_is_seen),
         cmocka_unit_test(what_is_not_understood_is_doubted),

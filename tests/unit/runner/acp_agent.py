@@ -104,7 +104,13 @@ def play(prompt, words):
             file.write(str(number))
         for update_ in one.get("updates", []):
             update(**update_)
-        outcome = ask("session/request_permission", toolCall=one["call"], options=one.get("options", OPTIONS_OFFERED))
+        global asked
+        asked += 1
+        params = {"sessionId": SESSION, "toolCall": one["call"], "options": one.get("options", OPTIONS_OFFERED)}
+        send({"id": f"q{asked}", "method": "session/request_permission", "params": params})
+        for update_ in one.get("meanwhile", []):
+            update(**update_)
+        outcome = answer_to(f"q{asked}")
         say("outcome " + json.dumps(outcome["outcome"]) + "\n")
         if one.get("last"):
             break

@@ -335,7 +335,9 @@ static void test_permission(void **state)
         bool is_error;
     } rows[] = {
         {DECISION_ONCE, NULL, "{}", "selected\\\", \\\"optionId\\\": \\\"yes\\\"", false},
-        {DECISION_ALWAYS, NULL, "{\"offer\":[\"allow_always\"]}", "\\\"ever\\\"", false},
+        {DECISION_ALWAYS, NULL, "{}", "\\\"yes\\\"", false},
+        {DECISION_ALWAYS, NULL, "{\"offer\":[\"allow_always\"]}", "\\\"cancelled\\\"", true},
+        {DECISION_ONCE, NULL, "{\"offer\":[\"allow_always\",\"reject_once\"]}", "\\\"cancelled\\\"", true},
         {DECISION_DENY, NULL, "{}", "\\\"no\\\"", true},
         {DECISION_ONCE, "{\"command\":\"other\"}", "{}", "\\\"no\\\"", true},
     };
