@@ -152,7 +152,8 @@ export type Decision = 'once' | 'session' | 'always' | 'deny';
 export interface Grant {
   id: string;
   scope: 'once' | 'session' | 'always';
-  subject: { tool?: string; command?: string; path?: string; host?: string; arguments?: Record<string, unknown> };
+  subject: { tool?: string; command?: string; path?: string; host?: string };
+  these_arguments?: true; // of the ask, exactly
   text: string;
 }
 
