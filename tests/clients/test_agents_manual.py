@@ -48,7 +48,7 @@ def first_session(env, agent, key, wanted, environment=lambda _: {}, change=lamb
         acp.program(wanted)
         server = env.server(environment=environment(model.port), start=False)
         modules = set_up(env, server, agent, key, lambda block: change(block, model.port))
-        server.options += ["--sandbox-show", modules, "--acp-start-ms", "100s"]
+        server.options += ["--sandbox-show", modules, "--acp-start-ms", "200s"]
         server.start()
         said, end = acp.Talk(server, agent).say("hello there")
         check.equal(end["stop_reason"], "stop", f"{end}")
