@@ -50,11 +50,11 @@ const struct field agent_body[] = {
     {"gateway_tools", FIELD_TEXTS, false,
      "acp: tools of the server that the agent gets as files of its sandbox (.opencode/tool).", NULL, 0, 0},
     {"idle_timeout_ms", FIELD_ANY, false, "Milliseconds, or a text with a unit: 15m.", NULL, 0, 0},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
     {"ask_expiry_ms", FIELD_ANY, false,
      "How long its approvals, questions and forms wait: milliseconds, or a text with a unit: 2m. 0 = the options of "
      "the server.",
      NULL, 0, 0},
+    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_words, 0, 0},
     {"resume", FIELD_WORD, false, "What follows a crash within a turn.", &resume_policy_words, 0, 0},
     {"introspection", FIELD_OBJECT, false,
      "How it looks back at its chats: enabled (true), turn_interval (5), passive_turn_interval (20), idle_timeout_ms "
