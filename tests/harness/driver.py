@@ -311,9 +311,9 @@ def parse_options(arguments):
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="tests/run", description="Builds and tests. Without arguments: everything.",
-        epilog="NAME is a case as printed (quote the brackets), a test on all its variants, a file, a suite, or a set of "
-               f"tests/harness/sets.py ({', '.join(SETS)}): http/test_sessions.test_create, http/test_sessions, http, "
-               "check.")
+        epilog="NAME is a case as printed (quote the brackets), a test on all its variants, a file, a suite, or a set "
+               f"of tests/harness/sets.py ({', '.join(SETS)}): http/test_sessions.test_create, http/test_sessions, "
+               "http, check.")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("-k", dest="pattern", help="only cases whose name contains or matches this")
     parser.add_argument("--engine", choices=("sqlite", "postgres"), help="only cases on this engine")

@@ -1,11 +1,12 @@
 """docs/operate.md and packaging: the configurations as they are printed there, with the programs they are for."""
 import os
 import re
+import shutil
 import socket
 import subprocess
 import tempfile
 
-from harness import check, test
+from harness import Skip, check, test
 from harness.client import Client
 from harness.server import ROOT
 from harness.suite import OPTIMISED
@@ -243,6 +244,16 @@ def monitoring_names_metrics_that_exist(server):
         named = set(re.findall(r"sojourn_\w+", read(f"packaging/examples/{file}")))
         check.true(len(named) >= 6, f"{file} names metrics")
         check.equal(sorted(named - there), [], f"metrics in {file} that do not exist")
+
+
+@test
+def alert_rules_are_valid():
+    """As Prometheus itself reads them."""
+    if not shutil.which("promtool"):
+        raise Skip("no promtool: Debian's package prometheus")
+    result = subprocess.run(["promtool", "check", "rules", os.path.join(ROOT, "packaging/examples/sojourn.rules.yml")],
+                            capture_output=True, text=True, check=False)
+    check.equal(result.returncode, 0, result.stdout + result.stderr)
 
 
 @test

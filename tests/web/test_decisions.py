@@ -281,6 +281,18 @@ def rows_show_calls_exactly(server):
         no_complaints(browser)
 
 
+@test(on=HERE, timeout_s=120)
+def the_reason_of_a_session_is_in_words(server):
+    """What expired is said in a sentence, and no word of the vocabulary stands on the page."""
+    client = server.client()
+    session, _ = asking(client, "Old", id="ask", **CALL, arguments={"command": "make"}, expires_in_ms=1000)
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        until_text(browser, ".why-text", "what it asked expired without an answer")
+        check.true("ask_expired" not in browser.text("main"), "the code is not shown")
+        no_complaints(browser)
+
+
 # --- Escape ---
 
 @test(on=HERE, timeout_s=180)
