@@ -19,6 +19,10 @@ build: ## build the program: build/sojourn
 run: build ## start a server on LISTEN (127.0.0.1:7070) that keeps its data in DATA (./data), with further OPTIONS
 	@build/sojourn serve --data $(DATA) --listen $(LISTEN) --owner-token-file $(DATA)/owner.token $(OPTIONS)
 
+check: ## build with gcc and run what most changes break: unit and tidy tests, a part of the others; three minutes
+	@tools/setup test
+	@tests/run check
+
 test: ## build everything, with sanitizers too, and run all tests (tests/run --help runs some)
 	@tools/setup test
 	@tests/run
@@ -59,4 +63,4 @@ deb: build ## make a Debian package: build/sojourn_VERSION_ARCH.deb
 clean: ## remove what was built
 	rm -rf build build-*
 
-.PHONY: help build run test bench fuzz format docs install deb clean
+.PHONY: help build run check test bench fuzz format docs install deb clean

@@ -54,7 +54,7 @@ static bool show_cost(struct chat *chat, struct slice rest)
 {
     struct buffer text = {0};
     (void)rest;
-    buffer_format(&text, "%lld turns: ", (long long)chat->usage.turns);
+    buffer_format(&text, "%lld turn%s: ", (long long)chat->usage.turns, chat->usage.turns == 1 ? "" : "s");
     usage_write(&chat->usage, &text);
     if (chat->usage.cost_microcents == 0) {
         buffer_add(&text, SLICE(" (no cost is known: the agent has no prices, or does not report them)"));

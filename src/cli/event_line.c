@@ -112,18 +112,19 @@ static void add_text(const struct json *event, struct buffer *line)
     }
 }
 
-/* The rows that a terminal has for it; the last says how much was cut. */
+/* The rows that a terminal has for it; the last says how much was cut, where that is more than it takes to say so. */
 static void add_rows(struct slice line, size_t columns, enum wrap_kind kind, struct buffer *out)
 {
     struct buffer rows = {0};
     struct wrap wrap = {.columns = columns, .hang = HANG, .kind = kind};
     size_t count = wrap_line(&wrap, line, &rows), at = 0;
-    for (size_t row = 0; row < count && row < FITTED_ROWS_MAX; row++) {
+    size_t shown = count <= FITTED_ROWS_MAX + 1 ? count : FITTED_ROWS_MAX;
+    for (size_t row = 0; row < shown; row++) {
         at = (size_t)((char *)memchr(rows.ptr + at, '\n', rows.len - at) - rows.ptr) + 1;
     }
     buffer_add(out, slice_from(rows.ptr, at));
-    if (count > FITTED_ROWS_MAX) {
-        size_t indents = (count - FITTED_ROWS_MAX) * (HANG + 1);
+    if (count > shown) {
+        size_t indents = (count - shown) * (HANG + 1);
         buffer_format(out, "    … %zu more bytes; --json shows all\n", rows.len - at - indents);
     }
     buffer_release(&rows);

@@ -333,8 +333,12 @@ void ask_grants_write(struct json_out *out, const struct ask *ask)
         json_put_text(out, "id", grants[i].id);
         json_put_text(out, "scope", slice_of(ask_decision_enum.names[grants[i].scope]));
         json_key(out, "subject");
+        bool is_exact = slice_present(grants[i].subject.arguments);
         grants[i].subject.arguments = (struct slice){0}; /* they stand in the ask */
         ask_subject_write(out, &grants[i].subject);
+        if (is_exact) {
+            json_put_bool(out, "these_arguments", true);
+        }
         json_put_text(out, "text", grants[i].text);
         json_end_object(out);
     }

@@ -71,6 +71,11 @@ bool event_kind_is_ask(enum event_kind kind)
     return kind >= EVENT_ASK_ANSWERED && kind <= EVENT_ASK_VOTED;
 }
 
+bool event_kind_is_of_agent(enum event_kind kind)
+{
+    return kind >= EVENT_AGENT_FILES_CHANGED && kind <= EVENT_AGENT_TOOL_RESULT;
+}
+
 bool event_kind_is_of_prompt(enum event_kind kind)
 {
     return kind >= EVENT_PROMPT_EDITED && kind <= EVENT_PROMPT_WITHDRAWN;

@@ -166,6 +166,8 @@ static inline bool event_kind_has(enum event_kind kind, enum event_flags flag)
 }
 /* Families that the server acts on as a whole. */
 bool event_kind_is_ask(enum event_kind kind);
+/* What an agent says and does; who wrote it down may be the server, after a crash. */
+bool event_kind_is_of_agent(enum event_kind kind);
 bool event_kind_is_of_prompt(enum event_kind kind);
 /* Changes a field of the session: session.* and introspection.* */
 bool event_kind_is_of_session(enum event_kind kind);

@@ -22,6 +22,47 @@ static const char *missing_key(const struct options *options, struct slice vendo
     return name && !secrets_have(options->secrets, name) ? name : NULL;
 }
 
+static bool ends_in(struct slice name, struct slice end)
+{
+    return name.len > end.len && slice_eq(slice_from(name.ptr + name.len - end.len, end.len), end);
+}
+
+static bool is_key(struct slice name)
+{
+    return ends_in(name, SLICE("_KEY")) || ends_in(name, SLICE("_TOKEN"));
+}
+
+/* The first of the keys that the agent's program would get, when there is none of them; else absent. */
+static struct slice missing_variable(const struct options *options, const struct agent *agent)
+{
+    struct slice missing = {0};
+    for (size_t i = 0; i < agent->pass_environment_count; i++) {
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", SLICE_ARG(agent->pass_environment[i]));
+        if (!is_key(agent->pass_environment[i])) {
+            continue;
+        }
+        if (getenv(name) || secrets_have(options->secrets, name)) {
+            return (struct slice){0};
+        }
+        missing = missing.len > 0 ? missing : agent->pass_environment[i];
+    }
+    return missing;
+}
+
+static bool lacks_passed_key(const struct options *options, const struct agent *agent, char out[AGENT_CHECK_BYTES])
+{
+    struct slice name = missing_variable(options, agent);
+    if (agent->driver != DRIVER_ACP || name.len == 0) {
+        return false;
+    }
+    snprintf(out, AGENT_CHECK_BYTES,
+             "%.*s is not set, nor another key of its `pass_environment`. Set it in the server's environment, or store "
+             "it: sojourn secrets set %.*s --data %s",
+             SLICE_ARG(name), SLICE_ARG(name), options->data);
+    return true;
+}
+
 static bool lacks_key(const struct options *options, const struct agent *agent, char out[AGENT_CHECK_BYTES])
 {
     const char *missing = agent->driver == DRIVER_MODEL ? missing_key(options, agent->model.provider) : NULL;
@@ -82,20 +123,10 @@ static bool is_below_any(const char *path, const struct text_list *directories)
     return found;
 }
 
-static bool lacks_program(const struct options *options, const struct agent *agent, char out[AGENT_CHECK_BYTES])
+/* Is the file where processes of the agent can see it? */
+static bool is_hidden(const struct options *options, const struct agent *agent, struct slice word, char path[PATH_MAX],
+                      char out[AGENT_CHECK_BYTES])
 {
-    char path[PATH_MAX];
-    if (agent->driver != DRIVER_ACP) {
-        return false;
-    }
-    struct slice program = agent->command[0];
-    if (!find_on_path(program, path)) {
-        snprintf(out, AGENT_CHECK_BYTES,
-                 "The program %.*s was not found on the server's PATH. Install it, or give its absolute path in "
-                 "`command`.",
-                 SLICE_ARG(program));
-        return true;
-    }
     if (agent->sandbox.kind != SANDBOX_LOCAL || is_below(path, "/usr") || is_below_any(path, &options->sandbox_show)) {
         return false;
     }
@@ -103,8 +134,39 @@ static bool lacks_program(const struct options *options, const struct agent *age
     snprintf(out, AGENT_CHECK_BYTES,
              "The program %.*s is outside of /usr, where sandboxes do not see it. Start the server with "
              "--sandbox-show %.200s (or the directory above it that holds all its files).",
-             SLICE_ARG(program), path);
+             SLICE_ARG(word), path);
     return true;
+}
+
+static bool lacks_program(const struct options *options, const struct agent *agent, char out[AGENT_CHECK_BYTES])
+{
+    char path[PATH_MAX];
+    if (agent->driver != DRIVER_ACP) {
+        return false;
+    }
+    if (!find_on_path(agent->command[0], path)) {
+        snprintf(out, AGENT_CHECK_BYTES,
+                 "The program %.*s was not found on the server's PATH. Install it, or give its absolute path in "
+                 "`command`.",
+                 SLICE_ARG(agent->command[0]));
+        return true;
+    }
+    return is_hidden(options, agent, agent->command[0], path, out);
+}
+
+/* `node /opt/agents/…/index.js`: the script must be there as well. */
+static bool lacks_script(const struct options *options, const struct agent *agent, char out[AGENT_CHECK_BYTES])
+{
+    char word[PATH_MAX], path[PATH_MAX];
+    if (agent->driver != DRIVER_ACP || agent->command_length < 2 || !slice_starts(agent->command[1], SLICE("/"))) {
+        return false;
+    }
+    snprintf(word, sizeof word, "%.*s", SLICE_ARG(agent->command[1]));
+    if (!realpath(word, path)) {
+        snprintf(out, AGENT_CHECK_BYTES, "%.200s, the first argument of its command, does not exist.", word);
+        return true;
+    }
+    return is_hidden(options, agent, agent->command[1], path, out);
 }
 
 /* --- sandbox: the repository it starts with --- */
@@ -136,8 +198,8 @@ static bool lacks_repository(const struct options *options, const struct agent *
 bool agent_check_fails(const struct options *options, const struct agent *agent, size_t check,
                        char out[AGENT_CHECK_BYTES])
 {
-    static bool (*const checks[AGENT_CHECK_COUNT])(const struct options *, const struct agent *,
-                                                   char *) = {lacks_key, lacks_program, lacks_repository};
+    static bool (*const checks[AGENT_CHECK_COUNT])(const struct options *, const struct agent *, char *) = {
+        lacks_key, lacks_passed_key, lacks_program, lacks_script, lacks_repository};
     return checks[check](options, agent, out);
 }
 

@@ -5,7 +5,7 @@
 #include "domain/agent.h"
 #include "main/options.h"
 
-enum { AGENT_CHECK_COUNT = 3, AGENT_CHECK_BYTES = 512 };
+enum { AGENT_CHECK_COUNT = 5, AGENT_CHECK_BYTES = 512 };
 
 /* True when a turn of the agent would fail here by this one of the checks; *out says why and what to type. */
 bool agent_check_fails(const struct options *options, const struct agent *agent, size_t check,

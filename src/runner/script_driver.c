@@ -68,7 +68,7 @@ static bool is_whole(const struct event *event, struct arena *arena)
     if (slice_present(event->metadata) && json_parse(arena, event->metadata, &metadata, NULL) == STATUS_OK) {
         cut = json_get(metadata, "partial") != NULL;
     }
-    return !cut && event->role == ROLE_AGENT;
+    return !cut && event_kind_is_of_agent(event->kind);
 }
 
 void *script_start(void *owner, struct turn *turn, const struct turn_input *brief)

@@ -105,13 +105,17 @@ def test_check_config_shows_values_and_origins_but_no_secret(program):
 @test
 def agents_that_cannot_run_are_named(program):
     """check-config says what is missing and what to type; it accepts the file all the same."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:  # what lies below /tmp can not be shown
         tool = os.path.join(folder, "tool")
         for name, text in (("keyless", "driver: model\nprovider: openai\nmodel: m\nsystem_prompt: s\n"),
                            ("rescued", "driver: model\nprovider: openai\nmodel: m\nsystem_prompt: s\n"
                                        "fallback_chain: [{provider: anthropic, model: m}]\n"),
                            ("missing", "driver: acp\ncommand: [no-such-program]\n"),
                            ("hidden", f"driver: acp\ncommand: [{tool}]\n"),
+                           ("locked", "driver: acp\ncommand: [/bin/true]\npass_environment: [X_API_KEY, Y_TOKEN, MODE]\n"),
+                           ("open", "driver: acp\ncommand: [/bin/true]\npass_environment: [ANTHROPIC_API_KEY, X_API_KEY]\n"),
+                           ("unwritten", "driver: acp\ncommand: [/bin/sh, /no/such.js]\n"),
+                           ("unshown", f"driver: acp\ncommand: [/bin/sh, {tool}]\n"),
                            ("closed", f"driver: acp\ncommand: [/bin/true]\nsandbox: {{kind: local, repository: {folder}}}\n"),
                            ("nowhere", "driver: acp\ncommand: [/bin/true]\nsandbox: {kind: local, repository: /no/such}\n")):
             with open(os.path.join(folder, f"{name}.agent.yaml"), "w", encoding="utf-8") as file:
@@ -120,15 +124,17 @@ def agents_that_cannot_run_are_named(program):
             os.fchmod(file.fileno(), 0o755)
         arguments = ("check-config", "--data", folder, "--agents", folder)
         found = reasons(run(program, *arguments, ANTHROPIC_API_KEY="k" * 20).stdout)
-        check.equal(sorted(found), ["closed", "hidden", "keyless", "missing", "nowhere"])
+        check.equal(sorted(found), ["closed", "hidden", "keyless", "locked", "missing", "nowhere", "unshown", "unwritten"])
         for name, part in (("keyless", f"sojourn secrets set OPENAI_API_KEY --data {folder}"),
                            ("missing", "no-such-program was not found on the server's PATH"),
                            ("hidden", f"--sandbox-show {folder}"), ("closed", "--sandbox-projects DIR"),
+                           ("locked", f"sojourn secrets set X_API_KEY --data {folder}"),
+                           ("unwritten", "/no/such.js, the first argument"), ("unshown", f"--sandbox-show {folder}"),
                            ("nowhere", "/no/such does not exist")):
             check.contains(found[name], part)
         wide = reasons(run(program, *arguments, "--sandbox-projects", folder, "--sandbox-show", folder,
-                           OPENAI_API_KEY="k" * 20).stdout)
-        check.equal(sorted(wide), ["missing", "nowhere"])
+                           OPENAI_API_KEY="k" * 20, ANTHROPIC_API_KEY="k" * 20, Y_TOKEN="t").stdout)
+        check.equal(sorted(wide), ["missing", "nowhere", "unwritten"])
 
 
 def reasons(text):

@@ -8,7 +8,7 @@ import signal
 import stat
 import subprocess
 
-from harness import check, people, runner, talk, test
+from harness import Skip, check, people, runner, talk, test
 from harness.model_server import ModelServer
 from harness.talk import events, send, wait_event
 from harness.terminal import Terminal
@@ -44,6 +44,21 @@ def files_below(directory):
             with open(path, "rb") as file:
                 found[path] = file.read()
     return found
+
+
+@test(on=["sqlite"])
+def what_root_stores_belongs_to_the_server(env):
+    """`sudo sojourn secrets set` beside a server that runs under an account of its own: it can read what was stored."""
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    server = idle_server(env)
+    os.makedirs(server.data_directory())
+    os.chown(server.data_directory(), 65534, 65534)
+    for value in (STORED, OTHER):
+        secrets(server, "set", "ONE_KEY", input=value)
+        for name in ("secrets", "secret.key"):
+            info = os.stat(os.path.join(server.data_directory(), name))
+            check.equal((info.st_uid, info.st_gid, stat.S_IMODE(info.st_mode)), (65534, 65534, 0o600), name)
 
 
 @test

@@ -55,6 +55,40 @@ class Responses:
 FORMATS["/v1/responses"] = Responses
 
 
+class Gemini:
+    """The events of one answer in the format of Gemini's streamGenerateContent."""
+
+    def __init__(self, step, _):
+        self.text = step.get("text", "")
+
+    @staticmethod
+    def event(parts, **members):
+        candidate = {"index": 0, "content": {"role": "model", "parts": parts}} | members
+        usage = {"promptTokenCount": 3, "candidatesTokenCount": 4, "totalTokenCount": 7}
+        return f"data: {json.dumps({'candidates': [candidate], 'usageMetadata': usage})}\n\n"
+
+    def begin(self):
+        return []
+
+    def said(self):
+        yield self.event([{"text": self.text}])
+
+    def tools(self):
+        return []
+
+    def end(self, _):
+        yield self.event([], finishReason="STOP")
+
+
+FORMATS["/v1beta/models/gemini-2.5-flash:streamGenerateContent"] = Gemini
+
+
+def messages_of(body):
+    """What was said so far, whatever the format calls it."""
+    contents = [{"role": one.get("role"), "content": one.get("parts", [])} for one in body.get("contents", [])]
+    return body.get("messages") or body.get("input") or contents
+
+
 def text_of(message):
     content = message.get("content") or ""
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
@@ -73,7 +107,7 @@ class Model(ModelServer):
         return number, self.step_for(self.requests[number]["body"] or {})
 
     def step_for(self, body):
-        messages = body.get("messages") or body.get("input") or []
+        messages = messages_of(body)
         if not body.get("tools"):
             return {"text": "A title"}
         if messages and messages[-1].get("role") == "tool":
@@ -85,7 +119,7 @@ class Model(ModelServer):
     def asked(self, word):
         """The bodies of requests with tools in whose messages this word stands."""
         bodies = [one["body"] for one in self.requests if one["body"] and one["body"].get("tools")]
-        return [body for body in bodies if word in json.dumps(body.get("messages") or body.get("input"))]
+        return [body for body in bodies if word in json.dumps(messages_of(body))]
 
 
 def serve(env, model, name, command, environment, permissions=(), options=()):

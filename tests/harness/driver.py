@@ -17,6 +17,7 @@ import traceback
 from harness.check import Failure, Skip, patience
 from harness.postgres import Cluster
 from harness.server import ROOT, sanitizer_environment
+from harness.sets import SETS, is_named
 from harness.suite import ENGINES, SANITIZED, TREES, Case, find_functions
 
 MEMORY_BYTES = 4 << 30
@@ -94,8 +95,7 @@ def is_chosen(case, options):
         return False
     if not options.names:
         return True
-    return any(name in (case.name, case.base, case.suite) or case.base.startswith((name + ".", name + "/"))
-               for name in options.names)
+    return any(is_named(case, name) for name in options.names)
 
 
 class Report:
@@ -311,8 +311,9 @@ def parse_options(arguments):
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="tests/run", description="Builds and tests. Without arguments: everything.",
-        epilog="NAME is a case as printed (quote the brackets), a test on all its variants, a file, or a suite: "
-               "http/test_sessions.test_create, http/test_sessions, http.")
+        epilog="NAME is a case as printed (quote the brackets), a test on all its variants, a file, a suite, or a set "
+               f"of tests/harness/sets.py ({', '.join(SETS)}): http/test_sessions.test_create, http/test_sessions, "
+               "http, check.")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("-k", dest="pattern", help="only cases whose name contains or matches this")
     parser.add_argument("--engine", choices=("sqlite", "postgres"), help="only cases on this engine")

@@ -156,6 +156,9 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(wire(step, number), step)
 
     def do_GET(self):
+        if not self.path.split("?")[0].endswith("/models"):
+            self.refuse(404, {"message": f"no such path: {self.path}"})
+            return
         models = self.server.model.list_models(self.path, dict(self.headers))
         if models is None:
             self.refuse(503, {"message": "no list today"})

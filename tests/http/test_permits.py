@@ -265,6 +265,8 @@ def narrow_grants_for_agents(env):
     ask = wait_ask(client, path)
     check.equal([one["subject"] for one in ask["grants"] if one["scope"] == "session"],
                 [{}, {"command": "git push origin"}, {"command": "git push *"}])
+    check.equal([one.get("these_arguments") for one in ask["grants"] if one["scope"] == "session"], [True, None, None],
+                "which of them is for the same arguments")
     wide = ask["grants"][3]
     check.equal(wide["text"], "Until this session ends or hibernates, without asking again: any tool of this agent runs "
                               "`git push` with any arguments.")

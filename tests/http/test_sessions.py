@@ -146,6 +146,7 @@ def every_filter_takes_some_and_leaves_others(server):
     everything = {"web:parent", "slack:one", "tool", "hers"}
     after, before = "2001-01-01T00:00:00Z", "2100-01-01T00:00:00Z"
     alone = {  # each value and what it finds
+        "id_prefix": [("slack:", {"slack:one"}), ("web:parent", {"web:parent"}), ("x", set())],
         "type": [("tool", {"tool"}), ("agent", everything - {"tool"}), ("mixed", set())],
         "status": [("pending", {"slack:one"}), ("draft", {"tool"}), ("idle", {"web:parent", "hers"})],
         "display_status": [("active", {"slack:one"}), ("idle", everything - {"slack:one"}), ("blocked", set())],

@@ -44,6 +44,27 @@ def test_options_named_in_documents_exist():
     report(problems, "options that are not there")
 
 
+# Words of the same form in docs/operate.md that others define: PostgreSQL, its tools, and members of the API.
+FOREIGN = {"pg_dump", "pg_restore", "synchronous_commit", "synchronous_standby_names", "id_prefix"}
+
+
+@test
+def test_what_operators_are_told_to_set_exists():
+    """Options in commands of the manuals, names as in the configuration file, and the example of that file."""
+    flags = set(re.findall(r"^\| `--([a-z-]+)`", read("docs/options.md"), re.M)) | {"help"}
+    flags |= {f"no-{flag}" for flag in flags}
+    names = {flag.replace("-", "_") for flag in flags}
+    problems = []
+    for path in ("docs/operate.md", "docs/agents.md", "docs/concepts.md", "README.md"):
+        for line in re.findall(r"(?:sojourn (?:serve|check-config)|OPTIONS=)(.*)", read(path)):
+            problems += [f"{path}: --{flag}" for flag in re.findall(r"--([a-z][a-z-]+)", line) if flag not in flags]
+    spoken = set(re.findall(r"`([a-z]+(?:[_-][a-z]+)+)(?:: [^`]*)?`", read("docs/operate.md"))) - FOREIGN
+    problems += [f"docs/operate.md: {word}" for word in spoken if word.replace("-", "_") not in names]
+    example = re.findall(r"^(?:# )?([a-z_]+): ", read("packaging/examples/sojourn.yaml"), re.M)
+    problems += [f"packaging/examples/sojourn.yaml: {word}" for word in example if word not in names]
+    report(problems, "options that are not there")
+
+
 @test
 def test_every_option_is_read_by_something():
     """The structs are filled by a table, so the compiler can't tell that nobody looks at a field."""

@@ -9,6 +9,7 @@ from web.browser import Browser
 from web.test_dashboard import HERE, no_complaints, sign_in, until_text
 from web.test_turns import answered, asking
 
+FRESH = "document.querySelector('[data-decides]:not([data-steady])')"
 MANY = ["--sessions-per-user-max", "1000", "--asks-pending-max", "1000"]
 CALL = {"kind": "approval", "tool": "run_command", "call_id": "c", "text": "Run a command?"}
 
@@ -127,6 +128,62 @@ def what_is_not_shown_is_not_allowed_in_a_row(server):
         no_complaints(browser)
 
 
+# For every call beside an "Allow": its text, and whether a finger on each corner of each of its lines would touch it.
+SEEN_CALLS = """[...document.querySelectorAll('.row-call')].map((call) => {
+  call.scrollIntoView({block: 'center'});
+  const range = document.createRange();
+  range.selectNodeContents(call);
+  const touches = (x, y) => call.contains(document.elementFromPoint(x, y));
+  const isSeen = [...range.getClientRects()].every((line) =>
+    touches(line.left + 1, line.top + line.height / 2) && touches(line.right - 1, line.top + line.height / 2));
+  return [call.textContent, isSeen];
+})"""
+
+
+@test(on=HERE, timeout_s=240)
+def what_a_row_allows_is_seen_on_every_screen(server):
+    """From a small phone to a desk: no width hides, cuts or covers the call beside its button."""
+    client = server.client()
+    wanted = ["rm -rf /srv/backups/2024-* my_file_name.txt", "make " + "word " * 29 + "end", "y" * 158]
+    for number, value in enumerate(wanted):
+        asking(client, f"S{number}", id="ask", **CALL, arguments={"command": value})
+    with Browser() as browser:
+        sign_in(browser, server, "/")
+        for width in (320, 390, 599, 700, 768, 1024, 1280):
+            browser.size(width, 844)
+            for path, row in (("/", ".home-row"), ("/sessions", ".row"), ("/sessions?tab=needs_you", ".row")):
+                browser.goto(server.address + path)
+                browser.until(f"document.querySelectorAll('{row} .row-acts button[data-steady]').length >= 4")
+                found = sorted(browser.evaluate(SEEN_CALLS))
+                check.equal(found, sorted([one, True] for one in wanted), f"{path} at {width}")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=120)
+def a_cut_call_is_not_allowed(server):
+    """Should a style sheet cut the call again: the button beside it does nothing."""
+    client = server.client()
+    session, = calls(client, 1)
+    allow = ".row-acts button:has-text('Allow once')"
+    with Browser() as browser:
+        sign_in(browser, server, "/sessions")
+        browser.see(f"{allow}[data-steady]")
+        for cut in ("maxHeight = '44px'", "opacity = '1'; row.querySelector('.row-call').style.position = 'fixed'; row.querySelector('.row-call').style.top = '-90px'"):
+            browser.evaluate("document.querySelector('.row').removeAttribute('style')")
+            browser.until(f"!{FRESH}")
+            browser.evaluate(f"(row => {{ row.style.{cut} }})(document.querySelector('.row'))")
+            browser.see(f"{allow}:not([data-steady])")
+            browser.see(f"{allow}[data-steady]")
+            browser.hit(allow)
+            check.equal(decided(client, [session]), 0, cut)
+            browser.evaluate("document.querySelector('.row-call').removeAttribute('style')")
+        browser.evaluate("document.querySelector('.row').removeAttribute('style')")
+        browser.click(allow)
+        until_text(browser, ".row-acts", "allowed once")
+        check.equal(decided(client, [session]), 1)
+        no_complaints(browser)
+
+
 # --- characters ---
 
 def hidden(character):
@@ -215,12 +272,24 @@ def rows_show_calls_exactly(server):
         sign_in(browser, server, "/sessions")
         browser.until(f"document.querySelectorAll('.row-call').length === {len(short)}")
         check.equal(sorted(texts(browser, ".row-call")), sorted(short))
-        check.equal(browser.style(".row-call .exact", "whiteSpace"), "pre-wrap")
+        check.equal(browser.style(".row-call .exact", "whiteSpace"), "break-spaces")
         check.equal(sorted(texts(browser, ".row-second .exact")), sorted(short))
         browser.goto(server.address + "/")
         browser.until("document.querySelectorAll('.home-row .row-call').length > 5")
         for one in texts(browser, ".home-row .row-call"):
             check.true(one in short, f"as it is: {one!r}")
+        no_complaints(browser)
+
+
+@test(on=HERE, timeout_s=120)
+def the_reason_of_a_session_is_in_words(server):
+    """What expired is said in a sentence, and no word of the vocabulary stands on the page."""
+    client = server.client()
+    session, _ = asking(client, "Old", id="ask", **CALL, arguments={"command": "make"}, expires_in_ms=1000)
+    with Browser() as browser:
+        sign_in(browser, server, f"/sessions/{session['id']}")
+        until_text(browser, ".why-text", "what it asked expired without an answer")
+        check.true("ask_expired" not in browser.text("main"), "the code is not shown")
         no_complaints(browser)
 
 
@@ -272,6 +341,8 @@ def more_is_allowed_in_words(server):
         browser.press("m")
         shown = texts(browser, ".grant-text")
         check.true(len(shown) >= 2 and "session" in shown[0] and "all sessions" in shown[-1], f"{shown}")
+        asks_again = [one.endswith("…") for one in texts(browser, ".grant button")]
+        check.equal(asks_again, ["whatever" in one for one in shown], "the wide ones, and no other, ask again")
         browser.click(".grant:last-child button")
         until_text(browser, ".grant-sure", "Nobody will be asked")
         check.equal(decided(client, [one]), 0, "a wide one asks again")

@@ -54,6 +54,7 @@ def home_at_a_glance(server):
         browser.gone("[aria-label=Happening] .home-row")
         until_text(browser, ".page-link", "Inbox 1")
         browser.click(".home-row button:has-text('Allow once')")
+        browser.away()  # the decided row stays until the pointer leaves
         part(browser, "Happening", "Publish 2.4")
         agent.say("Published.")
         agent.settle("completed", usage={"cost_usd": 0.42})

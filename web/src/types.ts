@@ -631,6 +631,7 @@ export interface Grant {
   id: string;
   scope: AskDecision;
   subject: Subject;
+  these_arguments?: boolean;
   text: string;
 }
 

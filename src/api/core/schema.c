@@ -230,8 +230,12 @@ static const struct member prompt_members[] = {
 };
 static const struct member vote_members[] = {
     {"by", "s", NULL}, {"decision", "s", &ask_decision_enum}, {"at", "t", NULL}, {0}};
-static const struct member grant_members[] = {
-    {"id", "s", NULL}, {"scope", "s", &ask_decision_enum}, {"subject", "@Subject", NULL}, {"text", "s", NULL}, {0}};
+static const struct member grant_members[] = {{"id", "s", NULL},
+                                              {"scope", "s", &ask_decision_enum},
+                                              {"subject", "@Subject", NULL},
+                                              {"these_arguments", "b-", NULL},
+                                              {"text", "s", NULL},
+                                              {0}};
 static const struct member subject_members[] = {{"tool", "s-", NULL},
                                                 {"command", "s-", NULL},
                                                 {"path", "s-", NULL},

@@ -6,7 +6,6 @@
 #include "runner/acp/acp_turn.h"
 
 enum { PROTOCOL_VERSION = 1, PAUSE_MS = 20, COMPLAINT_BYTES_MAX = 300, STDERR_LINE_BYTES_MAX = 4096 };
-enum { AUTH_REQUIRED = -32000 };
 
 /* --- its end --- */
 
@@ -249,9 +248,9 @@ static void loaded(struct acp_agent *agent, const struct rpc_message *message)
 static void opened(struct acp_agent *agent, const struct rpc_message *message)
 {
     if (message->kind == RPC_ERROR) {
-        bool auth = message->error_code == AUTH_REQUIRED;
-        fail(agent, auth ? TURN_PROVIDER_AUTH : TURN_INTERNAL, "The agent opened no session: %.*s",
-             SLICE_ARG(slice_utf8_prefix(message->error_message, COMPLAINT_BYTES_MAX)));
+        bool auth = message->error_code == ACP_AUTH_REQUIRED;
+        fail(agent, auth ? TURN_PROVIDER_AUTH : TURN_INTERNAL, "The agent opened no session: %.*s%s",
+             SLICE_ARG(slice_utf8_prefix(message->error_message, COMPLAINT_BYTES_MAX)), auth ? ACP_AUTH_ADVICE : "");
         return;
     }
     struct slice session = json_text_of(message->result, "sessionId");

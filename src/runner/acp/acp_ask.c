@@ -97,7 +97,7 @@ static void choose(struct acp_turn *turn, const struct acp_ask *ask, enum ask_de
     }
     struct slice request = buffer_slice(&ask->request);
     if (option->len == 0 && choices[decision][0] == ALLOW_ONCE) {
-        acp_turn_say(turn, "agent.notice",
+        acp_turn_say(turn, EVENT_AGENT_NOTICE,
                      SLICE("[{\"type\":\"text\",\"text\":\"The agent offers no approval for once; the call was not "
                            "allowed.\"}]"));
     }

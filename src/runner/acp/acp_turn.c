@@ -4,7 +4,7 @@
 #include "domain/prompt.h"
 #include "domain/redact.h"
 
-enum { ERROR_BYTES_MAX = 600, AUTH_REQUIRED = -32000 };
+enum { ERROR_BYTES_MAX = 600 };
 
 void acp_turn_say(struct acp_turn *turn, enum event_kind kind, struct slice content)
 {
@@ -83,8 +83,9 @@ static void end_refused(struct acp_turn *turn, const struct rpc_message *message
     if (more.len > 0 && !slice_eq(more, message->error_message)) {
         buffer_format(&text, " (%.*s)", SLICE_ARG(slice_utf8_prefix(more, ERROR_BYTES_MAX)));
     }
+    bool auth = message->error_code == ACP_AUTH_REQUIRED;
+    buffer_add(&text, auth ? SLICE(ACP_AUTH_ADVICE) : (struct slice){0});
     redact_add(&safe, buffer_slice(&text));
-    bool auth = message->error_code == AUTH_REQUIRED;
     acp_turn_end(turn, TURN_ERROR, auth ? TURN_PROVIDER_AUTH : TURN_INTERNAL, buffer_slice(&safe), NULL);
     buffer_release(&text);
     buffer_release(&safe);

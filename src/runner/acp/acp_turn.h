@@ -18,6 +18,12 @@ enum {
     ACP_ASK_CHANGES_MAX = 16,         /* of a call while it is asked about */
 };
 
+/* Error code of the protocol, and what a person can do about it. */
+enum { ACP_AUTH_REQUIRED = -32000 };
+#define ACP_AUTH_ADVICE                                                                                                \
+    " (Give the agent its key: a name in its `pass_environment`, set in the server's environment or stored with: "     \
+    "sojourn secrets set NAME)"
+
 /* A tool call the agent told of. */
 struct acp_call {
     struct acp_call *next;

@@ -145,6 +145,13 @@ static bool write_all(int fd, const void *bytes, size_t len)
     return true;
 }
 
+/* What root writes on the command line belongs to the account of the server, whose directory it is. */
+static bool give_to_owner(int fd, const char *directory)
+{
+    struct stat info;
+    return geteuid() != 0 || (stat(directory, &info) == 0 && fchown(fd, info.st_uid, info.st_gid) == 0);
+}
+
 /* A crash leaves the old file or the new one. */
 static enum status write_private(const char *directory, const char *name, const void *bytes, size_t len,
                                  struct failure *failure)
@@ -154,7 +161,7 @@ static enum status write_private(const char *directory, const char *name, const 
     snprintf(fresh, sizeof fresh, "%s/%s.new", directory, name);
     (void)unlink(fresh);
     int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_all(fd, bytes, len) && fsync(fd) == 0;
+    bool ok = fd >= 0 && give_to_owner(fd, directory) && write_all(fd, bytes, len) && fsync(fd) == 0;
     if (fd >= 0) {
         close(fd);
     }

@@ -95,7 +95,10 @@ static void test_the_line(void **state)
                 "890123456789012345678901234567890123456789\"}\n");
     expect_line(CALL, (struct event_line_style){.columns = 30},
                 "     1            agent.tool_c\n    all        sh {\"c\":\"⟨U+202\n    E⟩012345678901234567890123\n"
-                "    45678901234567890123456789\n    … 22 more bytes; --json shows all\n");
+                "    45678901234567890123456789\n    01234567890123456789\"}\n");
+    expect_line(CALL, (struct event_line_style){.columns = 25},
+                "     1            agent.t\n    ool_call        sh {\"\n    c\":\"⟨U+202E⟩012345678\n"
+                "    901234567890123456789\n    … 42 more bytes; --json shows all\n");
 }
 
 static int set_up(void **state)

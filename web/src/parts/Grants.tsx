@@ -16,14 +16,14 @@ interface Choice {
   reply: Reply;
 }
 
-const isNarrow = (subject: Grant['subject']): boolean =>
-  Boolean(subject.command ?? subject.path ?? subject.host ?? subject.arguments);
+const isNarrow = ({ subject, these_arguments }: Grant): boolean =>
+  Boolean(these_arguments ?? subject.command ?? subject.path ?? subject.host);
 
 const ofGrant = (grant: Grant): Choice => ({
   key: grant.id,
   text: grant.text,
   subject: grant.subject,
-  isWide: !isNarrow(grant.subject),
+  isWide: !isNarrow(grant),
   reply: { decision: grant.scope, grant: grant.id },
 });
 
@@ -67,7 +67,7 @@ function Subject({ subject }: { subject: Grant['subject'] }) {
         <span key={kind}>
           <span class="muted">{kind}</span>{' '}
           <code>
-            <Exact text={typeof value === 'string' ? value : JSON.stringify(value)} isOneLine />
+            <Exact text={value} isOneLine />
           </code>
         </span>
       ))}

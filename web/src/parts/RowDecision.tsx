@@ -13,7 +13,7 @@ import { useDecision } from './decision';
 export function RowCall({ ask }: { ask: Ask }) {
   const call = wholeCallOf(ask);
   return call === null ? null : (
-    <code class="row-call">
+    <code class="row-call" data-decided={askKey(ask)}>
       <Exact text={call} isOneLine canOpen={false} />
     </code>
   );
@@ -38,7 +38,12 @@ function Buttons({ ask, card }: { ask: Ask; card: Place }) {
         </span>
       )}
       {isWhole && (
-        <button data-decides={about} disabled={isBusy} onClick={(event) => send({ decision: 'once' }, event)}>
+        <button
+          data-decides={about}
+          data-needs-call
+          disabled={isBusy}
+          onClick={(event) => send({ decision: 'once' }, event)}
+        >
           Allow once
         </button>
       )}

@@ -15,6 +15,12 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Reasons that the server gives as a word of its vocabulary. */
+const REASONS: Record<string, string> = {
+  ask_expired: 'what it asked expired without an answer',
+  ask_withdrawn: 'what it asked was withdrawn',
+};
+
 /** When the present state began, as far as the session says. */
 function since(session: Session): string | null {
   if (session.completed_at) return session.completed_at;
@@ -24,7 +30,9 @@ function since(session: Session): string | null {
 function details(session: Session): string[] {
   return [
     session.error?.message,
-    session.status_reason !== session.error?.message ? session.status_reason : null,
+    session.status_reason !== session.error?.message
+      ? (REASONS[session.status_reason ?? ''] ?? session.status_reason)
+      : null,
     session.status === 'pending' && session.agent ? `for a worker of the agent ${session.agent}` : null,
     session.claim_attempts > 1 ? `attempt ${session.claim_attempts}` : null,
     session.expires_at ? `expires ${exact(session.expires_at)}` : null,

@@ -2,7 +2,8 @@
 //
 // Elements that decide carry `data-decides` with the key of their ask. All of them are looked at ten times a second
 // while there are any; one that is new, has moved, belongs to another ask or was covered is not steady, and what is
-// pressed then was meant for something else.
+// pressed then was meant for something else. One that allows what its row shows (`data-needs-call`) is not seen either
+// while any line of that call (`data-decided`) is cut or covered, whatever the style sheet or the window does.
 import { useLayoutEffect } from 'preact/hooks';
 
 const STEADY_MS = 500;
@@ -19,9 +20,27 @@ let stands = new WeakMap<Element, Stand>();
 let watchers = 0;
 let timer = 0;
 
-function isSeenAt(element: HTMLElement, box: DOMRect): boolean {
-  const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+const touches = (element: Element, x: number, y: number): boolean => {
+  const top = document.elementFromPoint(x, y);
   return top !== null && element.contains(top);
+};
+
+/** Is every line of the call beside the button there to be read? */
+function isCallSeen(button: HTMLElement): boolean {
+  const call = button.closest('li')?.querySelector(`[data-decided="${CSS.escape(button.dataset['decides'] ?? '')}"]`);
+  if (!call) return false;
+  const range = document.createRange();
+  range.selectNodeContents(call);
+  const lines = [...range.getClientRects()].filter((line) => line.width > 2);
+  return lines.every((line) => {
+    const middle = line.top + line.height / 2;
+    return touches(call, line.left + 1, middle) && touches(call, line.right - 1, middle);
+  });
+}
+
+function isSeenAt(element: HTMLElement, box: DOMRect): boolean {
+  const isThere = touches(element, box.left + box.width / 2, box.top + box.height / 2);
+  return isThere && (!element.hasAttribute('data-needs-call') || isCallSeen(element));
 }
 
 function look(element: HTMLElement): Stand & { isSteady: boolean } {
@@ -81,17 +100,17 @@ function pressed(event: Event): HTMLElement | null {
   return element instanceof HTMLElement ? element.closest<HTMLElement>(DECIDES) : null;
 }
 
-/** A key is meant for what can be seen; what can't be seen is brought into view first. */
+/** A press is meant for what can be seen; what can't be seen is brought into view first. */
 function isMeant(element: HTMLElement): boolean {
   const stand = look(element);
-  if (!stand.isSeen) element.scrollIntoView({ block: 'nearest' });
+  if (!stand.isSeen) (element.closest('li') ?? element).scrollIntoView({ block: 'nearest' });
   return stand.isSeen && stand.isSteady;
 }
 
 /** Was this press meant for this ask? */
 export function isDeliberate(event: Event, about: string): boolean {
   const own = pressed(event);
-  if (own && own.dataset['decides'] === about) return look(own).isSteady;
+  if (own && own.dataset['decides'] === about) return isMeant(own);
   if (!(event instanceof KeyboardEvent) || event.repeat) return false;
   const shown = document.querySelector<HTMLElement>(`[data-decides="${CSS.escape(about)}"]`);
   return shown !== null && isMeant(shown);

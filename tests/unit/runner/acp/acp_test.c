@@ -716,7 +716,7 @@ static void test_starts_that_fail(void **state)
         {"{\"start\":\"die\"}", TURN_INTERNAL, "exit code 3: cannot find the model"},
         {"{\"start\":\"version\"}", TURN_INTERNAL, "does not speak version 1"},
         {"{\"start\":\"refuse\"}", TURN_INTERNAL, "not today"},
-        {"{\"start\":\"auth\"}", TURN_PROVIDER_AUTH, "Authentication required"},
+        {"{\"start\":\"auth\"}", TURN_PROVIDER_AUTH, "Authentication required (Give the agent its key: "},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct turn *turn = start(*state, rows[i].options, "echo");
