@@ -67,10 +67,24 @@ p.sequence
 -- fragment: event_order (postgres)
 e.sequence
 
--- name: event_read
+-- The client of PostgreSQL holds all rows of a statement in memory: what lies behind the first 4 MiB is left out and read
+-- by the next statement. A length is known without reading the value.
+-- fragment: event_sized (postgres)
+SELECT e.*, SUM(COALESCE(octet_length(e.content), 0) + COALESCE(octet_length(e.metadata), 0)) OVER
+    (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+-- fragment: event_fits (postgres)
+COALESCE(e.bytes_before, 0) < 4194304
+
+-- name: event_read (sqlite)
 SELECT {event_columns} {event_range} ORDER BY {event_order} LIMIT $5
--- name: event_read_newest
+-- name: event_read (postgres)
+SELECT {event_columns} FROM ({event_sized} FROM (SELECT e.* {event_range} ORDER BY {event_order} LIMIT $5) e) e
+WHERE {event_fits} ORDER BY {event_order}
+-- name: event_read_newest (sqlite)
 SELECT {event_columns} {event_range} ORDER BY {event_order} DESC LIMIT $5
+-- name: event_read_newest (postgres)
+SELECT {event_columns} FROM ({event_sized} FROM (SELECT e.* {event_range} ORDER BY {event_order} DESC LIMIT $5) e) e
+WHERE {event_fits} ORDER BY {event_order} DESC
 
 -- $6 and $7 are JSON arrays: whole types, and beginnings of types; both NULL = any. $8 is a JSON array of the audited
 -- types, $9 a thread, empty = the main one; NULL = any.
@@ -86,10 +100,18 @@ AND (CAST($9 AS TEXT) IS NULL OR COALESCE(e.thread_id, '') = $9)
 AND (CAST($8 AS TEXT) IS NULL OR e.type = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(CAST($8 AS TEXT) AS JSONB)))))
 AND (CAST($9 AS TEXT) IS NULL OR COALESCE(e.thread_id, '') = $9)
 
--- name: event_read_filtered
+-- name: event_read_filtered (sqlite)
 SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} LIMIT $5
--- name: event_read_filtered_newest
+-- name: event_read_filtered (postgres)
+SELECT {event_columns} FROM (
+    {event_sized} FROM (SELECT e.* {event_range} AND {event_filter} ORDER BY {event_order} LIMIT $5) e) e
+WHERE {event_fits} ORDER BY {event_order}
+-- name: event_read_filtered_newest (sqlite)
 SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} DESC LIMIT $5
+-- name: event_read_filtered_newest (postgres)
+SELECT {event_columns} FROM (
+    {event_sized} FROM (SELECT e.* {event_range} AND {event_filter} ORDER BY {event_order} DESC LIMIT $5) e) e
+WHERE {event_fits} ORDER BY {event_order} DESC
 
 -- name: event_delete_all (sqlite)
 DELETE FROM events
