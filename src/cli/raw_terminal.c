@@ -28,27 +28,38 @@ void raw_terminal_leave(void)
     }
 }
 
+/* What ends a process. The first FAULT_COUNT are faults of its own. */
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGQUIT, SIGTERM, SIGHUP, SIGINT, SIGPIPE};
+enum { FATAL_COUNT = sizeof fatal / sizeof fatal[0], FAULT_COUNT = 5 };
+static struct sigaction earlier[FATAL_COUNT];
+
+/* Then the signal goes where it went before: to the default action, or to a sanitizer, which reports it. */
 static void on_fatal(int number)
 {
     raw_terminal_leave();
-    raise(number); /* SA_RESETHAND: the default action now */
+    for (size_t i = 0; i < FATAL_COUNT; i++) {
+        if (fatal[i] == number) {
+            (void)sigaction(number, &earlier[i], NULL);
+        }
+    }
+    raise(number);
 }
 
 static void watch_fatal_signals(void)
 {
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGQUIT, SIGTERM, SIGHUP, SIGINT, SIGPIPE};
     static bool is_watching;
-    struct sigaction action = {.sa_handler = on_fatal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+    struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_NODEFER | SA_ONSTACK};
     if (is_watching) {
         return;
     }
     is_watching = true;
     atexit(raw_terminal_leave);
-    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
-        struct sigaction before;
-        /* What a sanitizer or the caller has set stays. */
-        if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
-            sigaction(fatal[i], &action, NULL);
+    for (size_t i = 0; i < FATAL_COUNT; i++) {
+        bool is_fault = i < FAULT_COUNT;
+        /* Sanitizers take the faults, and know nothing of terminals. For other signals, what the caller has set stays.
+         */
+        if (sigaction(fatal[i], NULL, &earlier[i]) == 0 && (is_fault || earlier[i].sa_handler == SIG_DFL)) {
+            (void)sigaction(fatal[i], &action, NULL);
         }
     }
 }

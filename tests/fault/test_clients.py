@@ -182,6 +182,7 @@ SMUGGLED = (b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s
 POST = b"POST /api/sessions HTTP/1.1\r\nHost: x\r\n"
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+OWNED = b"POST /api/sessions HTTP/1.1\r\nHost: x\r\nTOKEN\r\n"
 
 # (what is wrong, the bytes, the answer); TOKEN stands for the owner's credentials, EVIL for a whole request that must
 # not be obeyed
@@ -220,26 +221,32 @@ RUBBISH = [
      b"GET /api/sessions/a%00b HTTP/1.1\r\nHost: x\r\nTOKEN\r\nConnection: close\r\n\r\n", (400, 404)),
     ("a way out of the tree",
      b"GET /api/../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", (400, 404)),
-    ("a chunk without a size", POST + CHUNKED + b"\r\nEVIL", 400),
-    ("a chunk with a wrong size", POST + CHUNKED + b"zz\r\nEVIL", 400),
-    ("a chunk with a signed size", POST + CHUNKED + b"-1\r\nEVIL", 400),
-    ("a chunk longer than said", POST + CHUNKED + b"2\r\n{}}\r\n0\r\n\r\nEVIL", 400),
-    ("a chunk of all memory", POST + CHUNKED + b"ffffffffffffffff\r\n", (400, 413)),
-    ("a chunk size that overflows", POST + CHUNKED + b"10000000000000000\r\n", (400, 413)),
-    ("chunks ended by LF", POST + CHUNKED + b"0\n\nEVIL", 400),
     ("a foreign expectation", POST + b"Expect: miracles\r\nContent-Length: 0\r\n\r\n", 417),
     ("a wrong upgrade",
      b"GET /api/stream HTTP/1.1\r\nHost: x\r\nTOKEN\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n",
      (400, 426)),
 ]
 
+# The same, of what follows the head of a request. It is read when it is known whose request it is.
+RUBBISH_CHUNKS = [
+    ("a chunk without a size", CHUNKED + b"\r\nEVIL", 400),
+    ("a chunk with a wrong size", CHUNKED + b"zz\r\nEVIL", 400),
+    ("a chunk with a signed size", CHUNKED + b"-1\r\nEVIL", 400),
+    ("a chunk longer than said", CHUNKED + b"2\r\n{}}\r\n0\r\n\r\nEVIL", 400),
+    ("a chunk of all memory", CHUNKED + b"ffffffffffffffff\r\n", (400, 413)),
+    ("a chunk size that overflows", CHUNKED + b"10000000000000000\r\n", (400, 413)),
+    ("chunks ended by LF", CHUNKED + b"0\n\nEVIL", 400),
+]
+
 
 @test
 def rubbish(server):
     """Every malformed request is refused, the connection closed, and what hides behind it is not obeyed."""
+    owned = [(what, OWNED + data, wanted) for what, data, wanted in RUBBISH_CHUNKS]
+    of_strangers = [(f"{what}, of a stranger", POST + data, 401) for what, data, _ in RUBBISH_CHUNKS]
     evil = SMUGGLED % server.token.encode()
     credentials = b"Authorization: Bearer " + server.token.encode()
-    for what, data, wanted in RUBBISH:
+    for what, data, wanted in RUBBISH + owned + of_strangers:
         with Connection(server.address) as connection:
             connection.send(data.replace(b"EVIL", evil).replace(b"TOKEN", credentials))
             try:

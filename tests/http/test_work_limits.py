@@ -6,7 +6,8 @@ import time
 from harness import check, people, test
 
 ALTERNATIVES = {"type": "array", "items": {"anyOf": [{"const": number} for number in range(10, 1500)] + [True]}}
-SLOW_ANSWER = b'{"answer":[' + b",".join([b"7"] * 30000) + b"]}"
+LONG_ANSWER = b'{"answer":[' + b",".join([b"7"] * 1000) + b"]}"  # takes not much less than command-steps-max
+SLOW_ANSWER = b'{"answer":[' + b",".join([b"7"] * 30000) + b"]}"  # thirty times as much
 
 
 def ask_form(client, agent="a"):
@@ -30,32 +31,42 @@ def metric(server, name):
     return int(line.split()[1])
 
 
+def timed(act):
+    before = time.monotonic()
+    act()
+    return time.monotonic() - before
+
+
 @test
 def a_form_of_many_alternatives(server):
     """The product of a schema and an answer is refused; others hardly wait; the ask can still be answered."""
     client = server.client(timeout_s=30)
-    path = ask_form(client)
+    asks = [ask_form(client) for _ in range(3)]
     waits = []
     done = threading.Event()
 
     def others():
         neighbour = server.client(timeout_s=30)
         while not done.is_set():
-            before = time.monotonic()
-            people.session(neighbour)
-            waits.append(time.monotonic() - before)
+            waits.append(timed(lambda: people.session(neighbour)))
+
+    def allowed(path):
+        return timed(lambda: client.post(path + "/answer", LONG_ANSWER, expect=200))
     thread = threading.Thread(target=others)
     thread.start()
     try:
+        first = allowed(asks[1])
         for _ in range(3):
-            refused(client.post(path + "/answer", SLOW_ANSWER), 422, "too_many_steps", "command-steps-max")
+            refused(client.post(asks[0] + "/answer", SLOW_ANSWER), 422, "too_many_steps", "command-steps-max")
+        longest = max(first, allowed(asks[2]))
     finally:
         done.set()
         thread.join()
-    check.true(max(waits) < 2.5, f"the longest wait of a neighbour: {max(waits):.2f} s")
-    check.equal(client.get(path, expect=200).json()["state"], "pending")
+    # what is allowed is the measure: it takes as long as the machine and the sanitizer make it
+    check.true(max(waits) < 10 * longest, f"the longest wait of a neighbour: {max(waits):.2f} s; allowed: {longest:.2f} s")
+    check.equal(client.get(asks[0], expect=200).json()["state"], "pending")
     check.true(metric(server, "steps_refusals_total") >= 3, "refusals are counted")
-    client.post(path + "/answer", {"answer": [1, 2, 3]}, expect=200)
+    client.post(asks[0] + "/answer", {"answer": [1, 2, 3]}, expect=200)
 
 
 @test(options=["--command-steps-max", "1000000000", "--command-timeout-ms", "100"])

@@ -174,6 +174,40 @@ static void long_logs_have_no_gap(void **state)
     }
 }
 
+/* Batches that end at their bytes instead of at their rows: of sizes around the border, filtered and in both
+ * directions. */
+static void large_events_have_no_gap(void **state)
+{
+    enum { EVENTS = 24, BYTES = 1 << 20 };
+    struct fixture *f = *state;
+    struct session *s = fixture_session(f, f->tenant, "s", "u1", NULL);
+    struct buffer content = {0};
+    buffer_add_byte(&content, '"');
+    for (size_t i = 0; i < 5 * BYTES; i++) {
+        buffer_add_byte(&content, 'a');
+    }
+    while (s->last_sequence < EVENTS) {
+        size_t len = (size_t)(s->last_sequence % 6) * BYTES;
+        struct changes changes = {.count = 1};
+        changes.events[0] = (struct event){.type = SLICE("x"), .content = slice_from(content.ptr, 1 + len)};
+        fixture_begin(f);
+        fixture_write(f, s, &changes);
+        fixture_commit(f);
+    }
+    const struct slice types[] = {SLICE("x"), SLICE("session.*")};
+    for (size_t type_count = 0; type_count <= COUNT_OF(types); type_count += COUNT_OF(types)) {
+        struct event_filter filter = {
+            .tenant_key = f->tenant, .session_key = s->key, .types = types, .type_count = type_count, .limit = 9999};
+        struct density forward = {1, 1, 0}, backward = {s->last_sequence, -1, 0};
+        must(store_event_read(f->db, &filter, check_density, &forward, &f->failure));
+        assert_int_equal(forward.count, s->last_sequence);
+        filter.newest_first = true;
+        must(store_event_read(f->db, &filter, check_density, &backward, &f->failure));
+        assert_int_equal(backward.count, s->last_sequence);
+    }
+    buffer_release(&content);
+}
+
 /* A writer reads its own events before the commit. */
 static void reads_inside_the_transaction(void **state)
 {
@@ -360,6 +394,7 @@ static const struct CMUnitTest tests[] = {
     CONTRACT_TEST(reads_ranges_and_filters),
     CONTRACT_TEST(another_tenant_reads_nothing),
     CONTRACT_TEST(long_logs_have_no_gap),
+    CONTRACT_TEST(large_events_have_no_gap),
     CONTRACT_TEST(reads_inside_the_transaction),
     CONTRACT_TEST(finds_external_ids),
     CONTRACT_TEST(firehose_is_one_order),

@@ -110,12 +110,14 @@ static enum sql read_statement(const struct event_filter *filter)
     return filter->newest_first ? SQL_EVENT_READ_NEWEST : SQL_EVENT_READ;
 }
 
-/* An engine may hold all rows of a statement in memory, and each may be large. */
-enum { BATCH_ROWS = 128 };
+/* An engine may hold all rows of a statement in memory, and each may be large. A batch of more bytes may have been cut
+ * (see event.sql, where they are counted as stored, so that this is far below). */
+enum { BATCH_ROWS = 128, BATCH_BYTES = 1 << 20 };
 
 /* Where a batch ended. */
 struct batch {
     int64_t rows, last_sequence;
+    size_t bytes;
     bool more; /* are wanted */
 };
 
@@ -139,6 +141,7 @@ static enum status read_batch(struct db *db, const struct event_filter *filter,
         struct event event;
         event_read_row(&query, EVENT_COLUMN_SEQUENCE, &event);
         out->rows++;
+        out->bytes += event.content.len + event.metadata.len;
         out->last_sequence = event.sequence;
         status = seal_check(db, failure);
         out->more = status == STATUS_OK && each(owner, &event);
@@ -161,7 +164,7 @@ enum status store_event_read(struct db *db, const struct event_filter *filter,
     while (status == STATUS_OK && left > 0 && batch.more) {
         part.limit = left < BATCH_ROWS ? left : BATCH_ROWS;
         status = read_batch(db, &part, each, owner, &batch, failure);
-        batch.more = batch.more && batch.rows == part.limit;
+        batch.more = batch.more && (batch.rows == part.limit || batch.bytes >= BATCH_BYTES);
         left -= batch.rows;
         *(filter->newest_first ? &part.before : &part.after) = batch.last_sequence;
     }

@@ -74,10 +74,24 @@ p.sequence
 -- fragment: event_order (postgres)
 e.sequence
 
--- name: event_read of event_read
+-- The client of PostgreSQL holds all rows of a statement in memory: what lies behind the first 4 MiB is left out and read
+-- by the next statement. A length is known without reading the value.
+-- fragment: event_sized (postgres)
+SELECT e.*, SUM(COALESCE(octet_length(e.content), 0) + COALESCE(octet_length(e.metadata), 0)) OVER
+    (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+-- fragment: event_fits (postgres)
+COALESCE(e.bytes_before, 0) < 4194304
+
+-- name: event_read of event_read (sqlite)
 SELECT {event_columns} {event_range} ORDER BY {event_order} LIMIT :limit
--- name: event_read_newest of event_read
+-- name: event_read of event_read (postgres)
+SELECT {event_columns} FROM ({event_sized} FROM (SELECT e.* {event_range} ORDER BY {event_order} LIMIT :limit) e) e
+WHERE {event_fits} ORDER BY {event_order}
+-- name: event_read_newest of event_read (sqlite)
 SELECT {event_columns} {event_range} ORDER BY {event_order} DESC LIMIT :limit
+-- name: event_read_newest of event_read (postgres)
+SELECT {event_columns} FROM ({event_sized} FROM (SELECT e.* {event_range} ORDER BY {event_order} DESC LIMIT :limit) e) e
+WHERE {event_fits} ORDER BY {event_order} DESC
 
 -- :types and :prefixes are JSON arrays of whole types and of their beginnings, both NULL = any; :audited is the array of
 -- audited types. An empty :thread_id is the main thread, NULL = any.
@@ -93,10 +107,18 @@ AND (CAST(:thread_id AS TEXT) IS NULL OR COALESCE(e.thread_id, '') = :thread_id)
 AND (CAST(:audited AS TEXT) IS NULL OR e.type = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(CAST(:audited AS TEXT) AS JSONB)))))
 AND (CAST(:thread_id AS TEXT) IS NULL OR COALESCE(e.thread_id, '') = :thread_id)
 
--- name: event_read_filtered of event_read
+-- name: event_read_filtered of event_read (sqlite)
 SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} LIMIT :limit
--- name: event_read_filtered_newest of event_read
+-- name: event_read_filtered of event_read (postgres)
+SELECT {event_columns} FROM (
+    {event_sized} FROM (SELECT e.* {event_range} AND {event_filter} ORDER BY {event_order} LIMIT :limit) e) e
+WHERE {event_fits} ORDER BY {event_order}
+-- name: event_read_filtered_newest of event_read (sqlite)
 SELECT {event_columns} {event_range} AND {event_filter} ORDER BY {event_order} DESC LIMIT :limit
+-- name: event_read_filtered_newest of event_read (postgres)
+SELECT {event_columns} FROM (
+    {event_sized} FROM (SELECT e.* {event_range} AND {event_filter} ORDER BY {event_order} DESC LIMIT :limit) e) e
+WHERE {event_fits} ORDER BY {event_order} DESC
 
 -- name: event_delete_all (sqlite)
 DELETE FROM events
