@@ -189,7 +189,7 @@ static void large_events_have_no_gap(void **state)
     while (s->last_sequence < EVENTS) {
         size_t len = (size_t)(s->last_sequence % 6) * BYTES;
         struct changes changes = {.count = 1};
-        changes.events[0] = (struct event){.type = SLICE("x"), .content = slice_from(content.ptr, 1 + len)};
+        changes.events[0] = (struct event){.custom = SLICE("x"), .content = slice_from(content.ptr, 1 + len)};
         fixture_begin(f);
         fixture_write(f, s, &changes);
         fixture_commit(f);
