@@ -236,7 +236,8 @@ def messages_of_sockets_are_counted(env):
     codes = [close_code(socket) for socket in sockets]
     check.true(1013 in codes, f"there is no room for six: {codes}")
     check.true(codes.count(None) >= 2, f"there is room for two: {codes}")
-    check.equal(set(codes) - {1013, None}, set(), "other reasons")
+    # 1000: the stream had to read its backlog meanwhile, and there was no room for that page either
+    check.equal(set(codes) - {1013, 1000, None}, set(), "other reasons")
     for socket, code in zip(sockets, codes):
         if code is None:
             socket.close()

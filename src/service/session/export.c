@@ -27,8 +27,8 @@ static bool keep_event(void *owner, const struct event *event)
         transcript->room = room;
     }
     struct event *kept = &transcript->events[transcript->count++];
-    *kept = (struct event){.sequence = event->sequence, .at_ms = event->at_ms, .role = event->role};
-    kept->custom = arena_copy(transcript->arena, event->custom);
+    *kept =
+        (struct event){.sequence = event->sequence, .at_ms = event->at_ms, .kind = event->kind, .role = event->role};
     kept->content = arena_copy(transcript->arena, event->content);
     kept->metadata = arena_copy(transcript->arena, event->metadata);
     transcript->bytes += event->content.len + event->metadata.len;
