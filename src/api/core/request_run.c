@@ -205,10 +205,10 @@ static enum status run_on_writer(struct call *call, struct command *command)
     request->call.who = &request->who; /* known in a moment */
     enum status status = let_in(request);
     if (status == STATUS_OK) {
+        command->follows_session = follow_is_wanted(request);
         status = run_handler(request);
     }
-    if (status == STATUS_OK && follow_is_wanted(request)) {
-        command->hears_on = true;
+    if (status == STATUS_OK && command->follows_session) {
         status = follow_begin(request);
     }
     call->failure = request->call.failure;

@@ -29,7 +29,7 @@ static void log_refused_move(const struct command *command, const struct call *c
 static void run_once(struct command *command, struct transaction *transaction, struct arena *own)
 {
     struct call call = call_of(command, transaction, own);
-    command->waits = command->hears_on = command->needs_rerun = false;
+    command->waits = command->follows_session = command->needs_rerun = false;
     command->owes_commit = true;
     command->writes_before = transaction_writes(transaction);
     transaction_start_command(transaction);
@@ -42,14 +42,14 @@ static void run_once(struct command *command, struct transaction *transaction, s
     }
 }
 
-/* A refusal, or an answer that changes nothing, such as that a session has ended already, must not rest on what this
- * node remembers: on PostgreSQL another one may have changed it since. What is remembered is forgotten then, and the
- * command runs again. A command that waits, or whose answer follows the session, sees changes anyway. */
+/* On PostgreSQL another node may have changed a session since this one cached it. A refusal, or an answer that changes
+ * nothing ("the session has ended already"), must not rest on the cache: the entries it used are dropped and the
+ * command runs again. A command that waits, or whose answer follows the session, sees such changes anyway. */
 static bool rests_on_memory(struct command *command, struct transaction *transaction, enum status status)
 {
-    bool hears_on = status == STATUS_OK && (command->waits || command->hears_on);
+    bool sees_changes = status == STATUS_OK && (command->waits || command->follows_session);
     bool is_told = command->type->flags & COMMAND_RERUNS;
-    if (is_told && !hears_on && transaction_writes(transaction) == command->writes_before &&
+    if (is_told && !sees_changes && transaction_writes(transaction) == command->writes_before &&
         transaction_forget_remembered(transaction)) {
         command->needs_rerun = true;
     }

@@ -1,7 +1,7 @@
-/* A command: the one way in for everything that changes something. Whoever wants a change fills in who asks and what,
- * and submits it: a request over HTTP, a message of a WebSocket, a frame of a runner, what a hosted turn did, a node's
- * timer, the server's own chores. What all of them owe is done here, once: the call, the budget, running again when a
- * refusal rests on what this node only remembers, and rolling back what failed after it wrote.
+/* A command: the only way to change anything. An entry (a request over HTTP, a message of a WebSocket, a frame of a
+ * runner, the output of a hosted turn, the server's own chores) sets the caller and the request, and submits it. What
+ * every command needs is done here, once: the call, the budget, a second run when a refusal rests on cached state, and
+ * the rollback of a command that failed after it wrote.
  *
  *     writer_submit → run (perhaps again) → commit → finish
  *
@@ -43,9 +43,9 @@ struct command {
     int64_t waits_until_ms;         /* steady: when a waiting command runs again, work or no work */
     bool is_parked;                 /* it waited; the writer's */
     /* Set by run, before each of which they are false: */
-    bool waits;       /* nothing to do yet: run again when work is queued, or at waits_until_ms */
-    bool owes_commit; /* true before run: the answer waits for the group's commit though it wrote nothing */
-    bool hears_on;    /* its answer follows changes of other nodes anyway */
+    bool waits;           /* nothing to do yet: run again when work is queued, or at waits_until_ms */
+    bool owes_commit;     /* true before run: the answer waits for the group's commit though it wrote nothing */
+    bool follows_session; /* its answer will show what other nodes change anyway */
     /* What came of the last run. */
     enum status status;
     struct failure failure;
