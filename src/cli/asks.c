@@ -5,13 +5,12 @@
 #include "cli/forwarded_options.h"
 #include "cli/resolve.h"
 #include "cli/terminal.h"
+#include "domain/ask.h"
 #include "wire/url.h"
 
 struct which {
     const char *ask;
 };
-
-static const char *const extent_names[] = {"once", "session", "always"};
 
 /* clang-format off */
 static const struct option list_table[] = {
@@ -25,7 +24,7 @@ static const struct option which_table[] = {
     {0},
 };
 static const struct option allow_table[] = {
-    PASS_CHOICE("decision", extent_names,
+    PASS_CHOICE("decision", ask_allow_enum,
                 "How far it goes: this once, or exactly this call for the session, or always. [once]"),
     PASS_TEXT("grant", "ID", "The id of one of the ask's grants, which says what is allowed (asks --json shows them)."),
     PASS_SWITCH("these-arguments", "Without effect: exactly these arguments is the narrowest grant."),
@@ -106,7 +105,7 @@ static int print_outcome(struct remote *remote, const struct json *ask, const vo
 
 /* What one of the commands sends: a fixed member, the options of a table, or the command's second word. */
 struct reply {
-    const char *decision; /* NULL = as the table says, or none */
+    enum ask_decision decision; /* DECISION_NONE = as the table says, or none */
     const struct option *table;
     bool has_answer;
     const char *said; /* what is said afterwards */
@@ -117,8 +116,8 @@ static int write_reply(struct remote *remote, const struct reply *reply, struct 
     const struct arguments *arguments = remote->invocation->arguments;
     struct json_out out = json_out_to(body);
     json_begin_object(&out);
-    if (reply->decision && !slice_present(arguments_text(arguments, "decision"))) {
-        json_put_text(&out, "decision", slice_of(reply->decision));
+    if (reply->decision != DECISION_NONE && !slice_present(arguments_text(arguments, "decision"))) {
+        json_put_text(&out, "decision", slice_of(ask_decision_enum.names[reply->decision]));
     }
     if (reply->has_answer) {
         struct slice answer = slice_of(arguments->positionals[1]);
@@ -177,15 +176,15 @@ static int reply_to(const struct invocation *invocation, const struct reply *rep
 
 int command_asks_allow(const struct invocation *invocation)
 {
-    return reply_to(invocation, &(struct reply){"once", allow_table, false, "allowed"});
+    return reply_to(invocation, &(struct reply){DECISION_ONCE, allow_table, false, "allowed"});
 }
 
 int command_asks_deny(const struct invocation *invocation)
 {
-    return reply_to(invocation, &(struct reply){"deny", deny_table, false, "denied"});
+    return reply_to(invocation, &(struct reply){DECISION_DENY, deny_table, false, "denied"});
 }
 
 int command_asks_answer(const struct invocation *invocation)
 {
-    return reply_to(invocation, &(struct reply){NULL, NULL, true, "answered"});
+    return reply_to(invocation, &(struct reply){DECISION_NONE, NULL, true, "answered"});
 }

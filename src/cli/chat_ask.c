@@ -1,5 +1,6 @@
 #include "cli/chat.h"
 
+#include "domain/ask.h"
 #include "wire/url.h"
 
 #define APPROVAL_PROMPT "allow? y once, s session, a always, n deny: "
@@ -127,12 +128,12 @@ static void send_answer(struct chat *chat, struct buffer *body)
     buffer_release(body);
 }
 
-static void decide(struct chat *chat, const char *decision, struct slice reason)
+static void decide(struct chat *chat, enum ask_decision decision, struct slice reason)
 {
     struct buffer body = {0};
     struct json_out out = json_out_to(&body);
     json_begin_object(&out);
-    json_put_text(&out, "decision", slice_of(decision));
+    json_put_text(&out, "decision", slice_of(ask_decision_enum.names[decision]));
     if (reason.len) {
         json_put_text(&out, "reason", reason);
     }
@@ -161,23 +162,38 @@ static void ask_again(struct chat *chat, const char *accepted)
 }
 
 static const struct {
-    const char *word, *decision;
-} decisions[] = {
-    {"y", "once"},   {"yes", "once"},      {"once", "once"}, {"s", "session"}, {"session", "session"},
-    {"a", "always"}, {"always", "always"}, {"n", "deny"},    {"no", "deny"},   {"deny", "deny"},
+    const char *word;
+    enum ask_decision decision;
+} short_words[] = {
+    {"y", DECISION_ONCE},   {"yes", DECISION_ONCE}, {"s", DECISION_SESSION},
+    {"a", DECISION_ALWAYS}, {"n", DECISION_DENY},   {"no", DECISION_DENY},
 };
+
+/* The name of a decision, or a short word for it. */
+static enum ask_decision decision_of(struct slice word)
+{
+    for (size_t i = 0; i < sizeof short_words / sizeof short_words[0]; i++) {
+        if (slice_eq_nocase(word, slice_of(short_words[i].word))) {
+            return short_words[i].decision;
+        }
+    }
+    for (int i = DECISION_ONCE; i < DECISION_COUNT; i++) {
+        if (slice_eq_nocase(word, slice_of(ask_decision_enum.names[i]))) {
+            return (enum ask_decision)i;
+        }
+    }
+    return DECISION_NONE;
+}
 
 static void answer_approval(struct chat *chat, const struct json *ask, struct slice line)
 {
     struct slice word, reason = {0};
     (void)ask;
     (void)slice_cut(line, ' ', &word, &reason);
-    for (size_t i = 0; i < sizeof decisions / sizeof decisions[0]; i++) {
-        bool denies = strcmp(decisions[i].decision, "deny") == 0;
-        if (slice_eq_nocase(word, slice_of(decisions[i].word)) && (denies || reason.len == 0)) {
-            decide(chat, decisions[i].decision, slice_trim(reason));
-            return;
-        }
+    enum ask_decision decision = decision_of(word);
+    if (decision == DECISION_DENY || (decision != DECISION_NONE && reason.len == 0)) {
+        decide(chat, decision, slice_trim(reason));
+        return;
     }
     ask_again(chat, "Answer y (once), s (for the session), a (always) or n (deny; a reason may follow).");
 }
@@ -216,23 +232,18 @@ static void answer_form(struct chat *chat, const struct json *ask, struct slice 
 /* --- kinds --- */
 
 static const struct ask_manner {
-    const char *kind;
     const char *(*show)(struct chat *chat, const struct json *ask);
     void (*answer)(struct chat *chat, const struct json *ask, struct slice line);
-} manners[] = {
-    {"approval", show_approval, answer_approval},
-    {"question", show_question, answer_question},
-    {"elicitation", show_form, answer_form},
+} manners[ASK_KIND_COUNT] = {
+    [ASK_APPROVAL] = {show_approval, answer_approval},
+    [ASK_QUESTION] = {show_question, answer_question},
+    [ASK_ELICITATION] = {show_form, answer_form},
 };
 
 static const struct ask_manner *manner_of(const struct json *ask)
 {
-    struct slice kind = json_text_of(ask, "kind");
-    size_t last = sizeof manners / sizeof manners[0] - 1, i = 0;
-    while (i < last && !slice_is(kind, manners[i].kind)) {
-        i++;
-    }
-    return &manners[i];
+    int kind = enum_names_find(ask_kind_enum, json_text_of(ask, "kind"));
+    return &manners[kind >= 0 ? kind : ASK_ELICITATION];
 }
 
 const char *chat_ask_show(struct chat *chat)
@@ -252,5 +263,5 @@ void chat_ask_answer(struct chat *chat, struct slice line)
 
 void chat_ask_deny(struct chat *chat, struct slice reason)
 {
-    decide(chat, "deny", reason);
+    decide(chat, DECISION_DENY, reason);
 }

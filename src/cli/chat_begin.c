@@ -1,5 +1,6 @@
 #include "cli/chat_terminal.h"
 #include "cli/resolve.h"
+#include "domain/session_status.h"
 
 enum { AGENTS_NAMED_MAX = 12 };
 
@@ -149,9 +150,9 @@ static int create_session(struct chat *chat, const char *id, const struct json *
     int code = slice_present(chat->agent) ? EXIT_DONE : choose_agent(chat);
     code = code == EXIT_DONE ? check_agent(chat) : code;
     json_begin_object(&json);
-    json_put_text(&json, "type", SLICE("agent"));
+    json_put_text(&json, "type", slice_of(session_type_enum.names[TYPE_AGENT]));
     json_put_text(&json, "agent", chat->agent);
-    json_put_text(&json, "status", SLICE("idle"));
+    json_put_text(&json, "status", slice_of(session_status_enum.names[SESSION_IDLE]));
     json_maybe_text(&json, "id", slice_of(id));
     json_key(&json, "details");
     json_begin_object(&json);

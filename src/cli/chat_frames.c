@@ -1,5 +1,6 @@
 #include "cli/chat.h"
 #include "domain/event_kind.h"
+#include "domain/turn.h"
 
 /* --- events --- */
 
@@ -86,8 +87,8 @@ static void take_turn_end(struct chat *chat, const struct json *event)
         usage_add(&chat->usage, json_get(metadata, "usage"));
     }
     chat_screen_finish(&chat->screen, buffer_slice(&chat->screen.spoken));
-    chat->has_failed = slice_is(reason, "error");
-    if (slice_is(reason, "stop")) {
+    chat->has_failed = slice_is(reason, turn_stop_enum.names[TURN_ERROR]);
+    if (slice_is(reason, turn_stop_enum.names[TURN_STOP])) {
         return;
     }
     chat_screen_note(&chat->screen, chat->has_failed ? COLOUR_RED : COLOUR_YELLOW,
@@ -107,23 +108,22 @@ static void take_note(struct chat *chat, const struct json *event)
 
 /* What a state of the session means for who talks to it. */
 enum meaning { MEANS_REST, MEANS_BUSY, MEANS_END };
-static const struct {
-    const char *state;
-    enum meaning meaning;
-} states[] = {
-    {"draft", MEANS_REST},         {"idle", MEANS_REST},          {"pending", MEANS_BUSY},  {"running", MEANS_BUSY},
-    {"waiting_human", MEANS_BUSY}, {"awaiting_tool", MEANS_BUSY}, {"completed", MEANS_END}, {"failed", MEANS_END},
-    {"expired", MEANS_END},        {"abandoned", MEANS_END},
+static const enum meaning meanings[SESSION_STATUS_COUNT] = {
+    [SESSION_DRAFT] = MEANS_REST,    [SESSION_IDLE] = MEANS_REST,          [SESSION_PENDING] = MEANS_BUSY,
+    [SESSION_RUNNING] = MEANS_BUSY,  [SESSION_WAITING_HUMAN] = MEANS_BUSY, [SESSION_AWAITING_TOOL] = MEANS_BUSY,
+    [SESSION_COMPLETED] = MEANS_END, [SESSION_FAILED] = MEANS_END,         [SESSION_EXPIRED] = MEANS_END,
+    [SESSION_ABANDONED] = MEANS_END,
 };
 
 static enum meaning meaning_of(struct slice state)
 {
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (slice_is(state, states[i].state)) {
-            return states[i].meaning;
-        }
-    }
-    return MEANS_REST;
+    int known = enum_names_find(session_status_enum, state);
+    return known >= 0 ? meanings[known] : MEANS_REST;
+}
+
+static bool is_pending(struct slice state)
+{
+    return slice_is(state, session_status_enum.names[SESSION_PENDING]);
 }
 
 static void take_status(struct chat *chat, const struct json *event)
@@ -134,7 +134,7 @@ static void take_status(struct chat *chat, const struct json *event)
     bool was_busy = chat->is_busy;
     chat->is_busy = meaning == MEANS_BUSY;
     chat->busy_since_ms = was_busy ? chat->busy_since_ms : chat_steady_ms();
-    chat->waits_since_ms = slice_is(to, "pending") && !is_past(chat) ? chat_steady_ms() : 0;
+    chat->waits_since_ms = is_pending(to) && !is_past(chat) ? chat_steady_ms() : 0;
     chat->screen.is_thinking = chat->screen.is_thinking && chat->is_busy;
     chat->state = arena_copy(chat->remote.arena, to);
     if (meaning == MEANS_END && !is_past(chat)) {
@@ -171,12 +171,18 @@ static void take_event(struct chat *chat, const struct json *event)
 
 /* --- other frames --- */
 
+/* -1 when it is none that is known. */
+static int delta_kind_of(const struct json *delta)
+{
+    return enum_names_find(delta_kind_enum, json_text_of(delta, "kind"));
+}
+
 static void take_delta(struct chat *chat, const struct json *delta)
 {
-    struct slice kind = json_text_of(delta, "kind");
-    if (slice_is(kind, "text")) {
+    int kind = delta_kind_of(delta);
+    if (kind == DELTA_TEXT) {
         chat_screen_speak(&chat->screen, json_text_of(delta, "text"));
-    } else if (slice_is(kind, "reasoning")) {
+    } else if (kind == DELTA_REASONING) {
         chat->screen.is_thinking = true;
     }
 }
@@ -187,7 +193,7 @@ static void take_snapshot(struct chat *chat, const struct json *snapshot)
     struct buffer whole = {0};
     const struct json *partial = json_get(snapshot, "partial");
     for (const struct json *delta = partial ? partial->child : NULL; delta; delta = delta->next) {
-        if (slice_is(json_text_of(delta, "kind"), "text")) {
+        if (delta_kind_of(delta) == DELTA_TEXT) {
             buffer_add(&whole, json_text_of(delta, "text"));
         }
     }
@@ -202,7 +208,7 @@ static void take_ready(struct chat *chat, const struct json *ready)
 {
     if (chat->caught_up < 0) {
         chat->caught_up = json_i64_of(ready, "sequence");
-        chat->waits_since_ms = chat->is_busy && slice_is(chat->state, "pending") ? chat_steady_ms() : 0;
+        chat->waits_since_ms = chat->is_busy && is_pending(chat->state) ? chat_steady_ms() : 0;
     }
 }
 

@@ -1,10 +1,10 @@
 #include "cli/chat_terminal.h"
+#include "domain/session_status.h"
 
-static const struct {
-    const char *state, *text;
-} state_texts[] = {
-    {"draft", "ready"},     {"idle", "ready"},           {"pending", "waiting"},
-    {"running", "working"}, {"waiting_human", "asking"}, {"awaiting_tool", "needs approval"},
+/* What is said of a state; the others say their own name. */
+static const char *const state_texts[SESSION_STATUS_COUNT] = {
+    [SESSION_DRAFT] = "ready",     [SESSION_IDLE] = "ready",           [SESSION_PENDING] = "waiting",
+    [SESSION_RUNNING] = "working", [SESSION_WAITING_HUMAN] = "asking", [SESSION_AWAITING_TOOL] = "needs approval",
 };
 
 static struct slice state_text(const struct chat *chat)
@@ -12,10 +12,9 @@ static struct slice state_text(const struct chat *chat)
     if (chat->screen.is_thinking) {
         return SLICE("thinking");
     }
-    for (size_t i = 0; i < sizeof state_texts / sizeof state_texts[0]; i++) {
-        if (slice_is(chat->state, state_texts[i].state)) {
-            return slice_of(state_texts[i].text);
-        }
+    int known = enum_names_find(session_status_enum, chat->state);
+    if (known >= 0 && state_texts[known]) {
+        return slice_of(state_texts[known]);
     }
     return slice_present(chat->state) ? chat->state : SLICE("connecting");
 }

@@ -129,7 +129,7 @@ static void bash_add_value(struct buffer *out, const struct option *option)
         break;
     case VALUE_CHOICE:
         buffer_format(out, "        --%s) COMPREPLY=($(compgen -W \"", option->name);
-        add_choices(out, option->choices);
+        add_choices(out, *option->choices);
         buffer_add(out, SLICE("\" -- \"$current\"));"));
         break;
     case VALUE_FREE:
@@ -245,7 +245,7 @@ static void zsh_add_option(struct buffer *out, const struct option *option)
         break;
     case VALUE_CHOICE:
         buffer_add(out, SLICE(":word:("));
-        add_choices(out, option->choices);
+        add_choices(out, *option->choices);
         buffer_add_byte(out, ')');
         break;
     case VALUE_FREE:
@@ -338,7 +338,7 @@ static void fish_add_option(struct buffer *out, const struct cli_command *comman
         break;
     case VALUE_CHOICE:
         buffer_add(out, SLICE(" -x -a '"));
-        add_choices(out, option->choices);
+        add_choices(out, *option->choices);
         buffer_add_byte(out, '\'');
         break;
     case VALUE_FREE:

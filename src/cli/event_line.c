@@ -50,7 +50,8 @@ static void add_time(struct buffer *line, struct slice created_at, const char *f
 
 static enum colour role_colour(struct slice role)
 {
-    return slice_is(role, "user") ? COLOUR_CYAN : slice_is(role, "agent") ? COLOUR_GREEN : COLOUR_DIM;
+    int known = enum_names_find(event_role_enum, role);
+    return known == ROLE_USER ? COLOUR_CYAN : known == ROLE_AGENT ? COLOUR_GREEN : COLOUR_DIM;
 }
 
 /* For files and pipes: everything, on one line. */

@@ -18,7 +18,7 @@ struct append_options {
 };
 
 static const char *const order_names[] = {"oldest", "newest"};
-static const char *const role_names[] = {"user", "agent", "system"};
+static const struct enum_names order_enum = {order_names, 2};
 
 /* clang-format off */
 static const struct option list_table[] = {
@@ -28,13 +28,13 @@ static const struct option list_table[] = {
     PASS_TEXT("types", "TYPES", "Only these types, separated by commas; tool.* stands for all that begin so."),
     PASS_TEXT("thread-id", "THREAD", "Only of this thread."),
     PASS_NUMBER("limit", 1, 1000, "How many at a time; the server has a most."),
-    PASS_CHOICE("order", order_names, "Which come first."),
+    PASS_CHOICE("order", order_enum, "Which come first."),
     {0},
 };
 static const struct option event_table[] = {
     {.name = "The event", .type = OPTION_SECTION},
     PASS_TEXT("type", "TYPE", "Its type; user.message when left out."),
-    PASS_CHOICE("role", role_names, "In whose name; by the type when left out."),
+    PASS_CHOICE("role", event_role_enum, "In whose name; by the type when left out."),
     PASS_TEXT("thread-id", "THREAD", "The thread it belongs to."),
     PASS_TEXT("external-event-id", "ID", "A name of its own: the same event again is not appended twice."),
     PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of its metadata."),

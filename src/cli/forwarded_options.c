@@ -48,7 +48,7 @@ static struct slice value_text(const struct option *option, const union scratch 
     if (option->type == OPTION_NUMBER) {
         return arena_format(arena, "%lld", (long long)value->number);
     }
-    return slice_of(option->type == OPTION_CHOICE ? option->choices.names[value->choice]
+    return slice_of(option->type == OPTION_CHOICE ? option->choices->names[value->choice]
                     : value->is_on                ? "true"
                                                   : "false");
 }

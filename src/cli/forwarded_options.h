@@ -23,10 +23,10 @@
     {                                                                                                                  \
         .name = (title), .type = OPTION_SWITCH, .help = (sentence)                                                     \
     }
-#define PASS_CHOICE(title, words_of, sentence)                                                                         \
+/* `vocabulary` is a struct enum_names, the domain's own where it has one. */
+#define PASS_CHOICE(title, vocabulary, sentence)                                                                       \
     {                                                                                                                  \
-        .name = (title), .type = OPTION_CHOICE, .choices = {(words_of), sizeof(words_of) / sizeof((words_of)[0])},     \
-        .help = (sentence)                                                                                             \
+        .name = (title), .type = OPTION_CHOICE, .choices = &(vocabulary), .help = (sentence)                           \
     }
 /* Words separated by commas, given once or several times. */
 #define PASS_WORDS(title, placeholder, sentence)                                                                       \

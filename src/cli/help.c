@@ -51,8 +51,8 @@ static void add_option_head(struct buffer *out, const struct option *option)
     buffer_format(out, "  --%s%s", can_be_off ? "[no-]" : "", option->name);
     if (option->type == OPTION_CHOICE) {
         buffer_add_byte(out, ' ');
-        for (int i = 0; i < option->choices.count; i++) {
-            buffer_format(out, "%s%s", i ? "|" : "", option->choices.names[i]);
+        for (int i = 0; i < option->choices->count; i++) {
+            buffer_format(out, "%s%s", i ? "|" : "", option->choices->names[i]);
         }
     } else if (option->type != OPTION_SWITCH) {
         buffer_format(out, " %s", option->value ? option->value : "N");

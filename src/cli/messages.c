@@ -5,13 +5,12 @@
 #include "cli/listed.h"
 #include "cli/forwarded_options.h"
 #include "cli/resolve.h"
-
-static const char *const mode_names[] = {"followup", "steer", "collect", "reject"};
+#include "domain/session.h"
 
 /* clang-format off */
 static const struct option message_table[] = {
     {.name = "The message", .type = OPTION_SECTION},
-    PASS_CHOICE("mode", mode_names, "While a turn runs: wait, interrupt it, wait for more, or be refused; as the session says when left out."),
+    PASS_CHOICE("mode", queue_mode_enum, "While a turn runs: wait, interrupt it, wait for more, or be refused; as the session says when left out."),
     PASS_NUMBER("priority", -100, 100, "While it waits: higher goes first."),
     PASS_TEXT("thread-id", "THREAD", "The thread it belongs to."),
     PASS_TEXT("message-id", "ID", "A name of its own: the same message again is not sent twice."),

@@ -32,7 +32,7 @@ struct option {
     const char *fallback; /* the default, written as a user would; NULL = none */
     int64_t min, max;
     enum quantity_unit unit;
-    struct enum_names choices;
+    const struct enum_names *choices;
     bool secret;      /* never from the command line, where everybody can read it, and never shown */
     const char *help; /* one sentence */
 };

@@ -48,7 +48,7 @@ static bool value_parse(const struct option *option, void *field, struct slice t
     case OPTION_SWITCH:
         return switch_parse(text, field);
     case OPTION_CHOICE:
-        choice = enum_names_find(option->choices, text);
+        choice = enum_names_find(*option->choices, text);
         if (choice >= 0) {
             *(int *)field = choice + (int)option->min;
         }
@@ -139,7 +139,7 @@ void option_show(const struct option *option, const void *values, struct buffer 
         buffer_add(out, slice_of(*(const bool *)field ? "true" : "false"));
         break;
     case OPTION_CHOICE:
-        buffer_add(out, slice_of(option->choices.names[*(const int *)field - (int)option->min]));
+        buffer_add(out, slice_of(option->choices->names[*(const int *)field - (int)option->min]));
         break;
     case OPTION_NUMBER:
         quantity_show(*(const int64_t *)field, option->unit, out);
@@ -171,7 +171,7 @@ void option_show_accepted(const struct option *option, struct buffer *out)
         buffer_add(out, SLICE("true or false"));
         break;
     case OPTION_CHOICE:
-        choices_show(option->choices, out);
+        choices_show(*option->choices, out);
         break;
     case OPTION_NUMBER:
         quantity_show(option->min, option->unit, out);

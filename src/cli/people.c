@@ -7,11 +7,12 @@
 
 static const char *const kind_names[] = {"user", "worker", "runner", "sandbox", "channel"};
 static const char *const role_names[] = {"member", "admin", "owner"};
+static const struct enum_names kind_enum = {kind_names, 5}, role_enum = {role_names, 3};
 
 /* clang-format off */
 static const struct option token_table[] = {
     {.name = "The token", .type = OPTION_SECTION},
-    PASS_CHOICE("kind", kind_names, "What uses it; user when left out."),
+    PASS_CHOICE("kind", kind_enum, "What uses it; user when left out."),
     PASS_WORDS("scopes", "SCOPES", "What it may: read, write, claim, admin, with commas; all yours when left out."),
     PASS_TEXT("id-prefix", "PREFIX", "Only for sessions whose id begins so, such as telegram:"),
     PASS_TEXT("session-id", "SESSION", "Only for this session."),
@@ -22,7 +23,7 @@ static const struct option token_table[] = {
 static const struct option user_table[] = {
     {.name = "The user", .type = OPTION_SECTION},
     PASS_TEXT("name", "NAME", "The name for people."),
-    PASS_CHOICE("role", role_names, "The role in the tenant."),
+    PASS_CHOICE("role", role_enum, "The role in the tenant."),
     PASS_NUMBER("sessions-max", 0, 1000000, "How many sessions may be under way at a time; 0 is the server's number."),
     {0},
 };

@@ -2,32 +2,28 @@
 
 #include "base/clock.h"
 #include "cli/forwarded_options.h"
+#include "domain/vocabulary.h"
 
-static const char *const type_names[] = {"agent", "response", "tool", "mixed"};
-static const char *const status_names[] = {"draft", "pending",   "running", "waiting_human", "awaiting_tool",
-                                           "idle",  "completed", "failed",  "expired",       "abandoned"};
-static const char *const display_names[] = {"active", "idle", "paused", "blocked", "recovering", "completed", "failed"};
 static const char *const kind_names[] = {"run", "chat"};
 static const char *const group_names[] = {"active", "live", "failing"};
 static const char *const archived_names[] = {"false", "true", "all"};
 static const char *const ownership_names[] = {"all", "mine", "shared"};
-static const char *const visibility_names[] = {"private", "org_visible", "org_joinable"};
-static const char *const purpose_names[] = {"interactive", "orchestrator", "workflow", "approval"};
-static const char *const queue_mode_names[] = {"followup", "steer", "collect", "reject"};
+static const struct enum_names kind_enum = {kind_names, 2}, group_enum = {group_names, 3},
+                               archived_enum = {archived_names, 3}, ownership_enum = {ownership_names, 3};
 
 #define TTL_MS_MAX (3650 * DAY_MS)
 
 /* clang-format off */
 const struct option session_filter_table[] = {
     {.name = "Which sessions", .type = OPTION_SECTION},
-    PASS_CHOICE("type", type_names, "Only of this type."),
-    PASS_CHOICE("status", status_names, "Only in this state."),
-    PASS_CHOICE("display-status", display_names, "Only with this display status."),
-    PASS_CHOICE("kind", kind_names, "Only work that was handed over (run), or only conversations (chat)."),
-    PASS_CHOICE("group", group_names, "Only in this group of states."),
-    PASS_CHOICE("archived", archived_names, "Archived sessions too (all) or only (true)."),
-    PASS_CHOICE("ownership", ownership_names, "Only your own, or only those shared with you."),
-    PASS_CHOICE("visibility", visibility_names, "Only with this visibility."),
+    PASS_CHOICE("type", session_type_enum, "Only of this type."),
+    PASS_CHOICE("status", session_status_enum, "Only in this state."),
+    PASS_CHOICE("display-status", display_status_enum, "Only with this display status."),
+    PASS_CHOICE("kind", kind_enum, "Only work that was handed over (run), or only conversations (chat)."),
+    PASS_CHOICE("group", group_enum, "Only in this group of states."),
+    PASS_CHOICE("archived", archived_enum, "Archived sessions too (all) or only (true)."),
+    PASS_CHOICE("ownership", ownership_enum, "Only your own, or only those shared with you."),
+    PASS_CHOICE("visibility", visibility_enum, "Only with this visibility."),
     PASS_TEXT("agent", "AGENT", "Only of this agent."),
     PASS_TEXT("owner", "USER", "Only of this user."),
     PASS_TEXT("participant", "USER", "Only where this user takes part."),
@@ -50,8 +46,8 @@ const struct option session_filter_table[] = {
 
 const struct option session_create_table[] = {
     {.name = "The session", .type = OPTION_SECTION},
-    PASS_CHOICE("type", type_names, "What kind of work it is; agent when left out."),
-    PASS_CHOICE("status", status_names, "The first state; only one the type allows."),
+    PASS_CHOICE("type", session_type_enum, "What kind of work it is; agent when left out."),
+    PASS_CHOICE("status", session_status_enum, "The first state; only one the type allows."),
     PASS_TEXT("agent", "AGENT", "The agent that shall run it."),
     PASS_TEXT("title", "TEXT", "The title."),
     PASS_TEXT("prompt", "TEXT", "The first prompt; makes agent work pending."),
@@ -60,9 +56,9 @@ const struct option session_create_table[] = {
     PASS_TEXT("parent-id", "SESSION", "The session this one is part of."),
     PASS_TEXT("task-id", "ID", "The task this works on."),
     PASS_TEXT("entity-id", "ID", "The entity this works on."),
-    PASS_CHOICE("visibility", visibility_names, "Who else in the tenant sees it."),
-    PASS_CHOICE("purpose", purpose_names, "What it is for."),
-    PASS_CHOICE("queue-mode", queue_mode_names, "What a prompt does while a turn runs."),
+    PASS_CHOICE("visibility", visibility_enum, "Who else in the tenant sees it."),
+    PASS_CHOICE("purpose", purpose_enum, "What it is for."),
+    PASS_CHOICE("queue-mode", queue_mode_enum, "What a prompt does while a turn runs."),
     PASS_NUMBER("priority", -1000, 1000, "Higher is claimed first."),
     PASS_TIME("ttl-ms", TTL_MS_MAX, "After this time without an end it expires; 0 is never."),
     {0},
@@ -72,8 +68,8 @@ const struct option session_update_table[] = {
     {.name = "What changes", .type = OPTION_SECTION},
     PASS_TEXT("title", "TEXT", "The title."),
     PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of the metadata; the other keys stay."),
-    PASS_CHOICE("visibility", visibility_names, "Who else in the tenant sees it."),
-    PASS_CHOICE("queue-mode", queue_mode_names, "What a prompt does while a turn runs."),
+    PASS_CHOICE("visibility", visibility_enum, "Who else in the tenant sees it."),
+    PASS_CHOICE("queue-mode", queue_mode_enum, "What a prompt does while a turn runs."),
     PASS_TIME("ttl-ms", TTL_MS_MAX, "After this time from now without an end it expires; 0 is never."),
     {0},
 };

@@ -2,6 +2,7 @@
 
 #include "cli/relative_time.h"
 #include "cli/wrap.h"
+#include "domain/vocabulary.h"
 
 enum { LABEL_COLUMNS = 16 };
 
@@ -11,23 +12,16 @@ const struct table_column session_columns[] = {
 };
 
 /* One colour per display status. */
-static const struct {
-    const char *status;
-    enum colour colour;
-} status_colours[] = {
-    {"active", COLOUR_GREEN},      {"paused", COLOUR_YELLOW}, {"blocked", COLOUR_YELLOW},
-    {"recovering", COLOUR_YELLOW}, {"failed", COLOUR_RED},    {"completed", COLOUR_DIM},
+static const enum colour status_colours[DISPLAY_COUNT] = {
+    [DISPLAY_ACTIVE] = COLOUR_GREEN,   [DISPLAY_IDLE] = COLOUR_NONE,         [DISPLAY_PAUSED] = COLOUR_YELLOW,
+    [DISPLAY_BLOCKED] = COLOUR_YELLOW, [DISPLAY_RECOVERING] = COLOUR_YELLOW, [DISPLAY_FAILED] = COLOUR_RED,
+    [DISPLAY_COMPLETED] = COLOUR_DIM,
 };
 
 static enum colour status_colour(const struct json *session)
 {
-    struct slice status = json_text_of(session, "display_status");
-    for (size_t i = 0; i < sizeof status_colours / sizeof status_colours[0]; i++) {
-        if (slice_is(status, status_colours[i].status)) {
-            return status_colours[i].colour;
-        }
-    }
-    return COLOUR_NONE;
+    int status = enum_names_find(display_status_enum, json_text_of(session, "display_status"));
+    return status >= 0 ? status_colours[status] : COLOUR_NONE;
 }
 
 struct slice session_heading(const struct json *session)

@@ -5,6 +5,7 @@
 #include "cli/remote.h"
 #include "cli/session_options.h"
 #include "cli/session_view.h"
+#include "domain/session_status.h"
 #include "wire/url.h"
 
 struct list_options {
@@ -168,7 +169,7 @@ static int write_new_session(struct remote *remote, struct buffer *body)
         json_put_text(&out, "id", slice_of(arguments->positionals[0]));
     }
     if (!slice_present(arguments_text(arguments, "type"))) {
-        json_put_text(&out, "type", SLICE("agent"));
+        json_put_text(&out, "type", slice_of(session_type_enum.names[TYPE_AGENT]));
     }
     int code = remote_members(remote, session_create_table, &out);
     json_end_object(&out);

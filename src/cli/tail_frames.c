@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "domain/turn.h"
+
 /* --- printing --- */
 
 static void take_code(struct tail *tail, int code)
@@ -91,7 +93,7 @@ static void add_delta(struct tail *tail, const struct json *delta, struct buffer
 {
     struct slice kind = json_text_of(delta, "kind");
     if (!tail->is_in_delta) {
-        buffer_format(out, "… %s", slice_is(kind, "text") ? "" : "[live] ");
+        buffer_format(out, "… %s", slice_is(kind, delta_kind_enum.names[DELTA_TEXT]) ? "" : "[live] ");
     }
     text_add_plain(out, json_text_of(delta, "text"));
     tail->is_in_delta = true;

@@ -7,6 +7,7 @@ static const char *const access_role_names[ACCESS_COUNT] = {
     [ACCESS_OWNER] = "owner",
 };
 const struct enum_names access_role_enum = {access_role_names, ACCESS_COUNT};
+const struct enum_names access_role_given_enum = {access_role_names + ACCESS_VIEWER, ACCESS_COUNT - ACCESS_VIEWER};
 
 /* What each action needs. A worker, runner or sandbox acts with SCOPE_CLAIM where `holders` says so: it reads and
  * writes the session it runs. */

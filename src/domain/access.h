@@ -6,7 +6,7 @@
 #include "domain/session.h"
 
 enum access_role { ACCESS_NONE, ACCESS_VIEWER, ACCESS_COLLABORATOR, ACCESS_OWNER, ACCESS_COUNT };
-extern const struct enum_names access_role_enum;
+extern const struct enum_names access_role_enum, access_role_given_enum; /* those that can be given: from viewer on */
 
 /* Everything one can do to a session; a table gives the least role and the scope each needs (S3-148). */
 enum action {

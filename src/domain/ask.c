@@ -11,19 +11,20 @@ static const char *const ask_kind_names[ASK_KIND_COUNT] = {
 };
 const struct enum_names ask_kind_enum = {ask_kind_names, ASK_KIND_COUNT};
 
-static const char *const ask_state_names[ASK_STATE_COUNT] = {
-    [ASK_PENDING] = "pending",
-    [ASK_ANSWERED] = "answered",
-    [ASK_EXPIRED] = "expired",
-    [ASK_CANCELLED] = "cancelled",
+static const char *const ask_state_names[ASK_STATE_COUNT + 1] = {
+    [ASK_PENDING] = "pending",     [ASK_ANSWERED] = "answered", [ASK_EXPIRED] = "expired",
+    [ASK_CANCELLED] = "cancelled", [ASK_STATE_COUNT] = "all",
 };
 const struct enum_names ask_state_enum = {ask_state_names, ASK_STATE_COUNT};
+const struct enum_names ask_state_filter_enum = {ask_state_names, ASK_STATE_COUNT + 1};
 
 static const char *const ask_decision_names[DECISION_COUNT] = {
     [DECISION_NONE] = "",         [DECISION_ONCE] = "once", [DECISION_SESSION] = "session",
     [DECISION_ALWAYS] = "always", [DECISION_DENY] = "deny",
 };
 const struct enum_names ask_decision_enum = {ask_decision_names, DECISION_COUNT};
+const struct enum_names ask_choice_enum = {ask_decision_names + DECISION_ONCE, DECISION_COUNT - DECISION_ONCE};
+const struct enum_names ask_allow_enum = {ask_decision_names + DECISION_ONCE, DECISION_DENY - DECISION_ONCE};
 
 bool ask_is_of_output(const struct ask *ask)
 {

@@ -21,6 +21,9 @@ enum ask_decision { DECISION_NONE, DECISION_ONCE, DECISION_SESSION, DECISION_ALW
 
 extern const struct enum_names ask_kind_enum, ask_state_enum;
 extern const struct enum_names ask_decision_enum; /* index 0 is "" */
+/* What can be chosen: the decisions without DECISION_NONE, so index 0 is DECISION_ONCE; those that allow; the states
+ * with "all" behind them. */
+extern const struct enum_names ask_choice_enum, ask_allow_enum, ask_state_filter_enum;
 
 /* Forms are checked on the writer, member against member: both sides are kept small. */
 enum { ASK_SCHEMA_BYTES_MAX = 32 * 1024, ASK_FORM_BYTES_MAX = 64 * 1024 };

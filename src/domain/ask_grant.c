@@ -304,7 +304,7 @@ size_t ask_grants(struct arena *arena, const struct ask *ask, struct ask_grant o
     call_subject_read(arena, &facts, &about);
     struct offers offers = {.arena = arena, .tool = about.tool, .list = out};
     out[offers.count++] =
-        (struct ask_grant){.id = SLICE("once"),
+        (struct ask_grant){.id = slice_of(ask_decision_enum.names[DECISION_ONCE]),
                            .scope = DECISION_ONCE,
                            .subject = {.tool = about.tool},
                            .text = ask_is_of_output(ask) ? SLICE("This output, once.") : SLICE("This call, once.")};

@@ -77,7 +77,8 @@ void ask_rule_write(struct json_out *out, const struct ask_rule *rule)
     json_key(out, "subject");
     ask_subject_write(out, &subject);
     json_put_text(out, "text", ask_rule_text(&arena, rule));
-    json_put_text(out, "scope", rule->session_key ? SLICE("session") : SLICE("always"));
+    json_put_text(out, "scope",
+                  slice_of(ask_decision_enum.names[rule->session_key ? DECISION_SESSION : DECISION_ALWAYS]));
     json_put_text(out, "session_id", rule->session_id);
     json_put_text(out, "ask_id", rule->ask_id);
     json_put_text(out, "created_by", rule->created_by);

@@ -107,7 +107,7 @@ static bool is_of_kind(const struct json *value, enum payload_kind kind)
     case PAYLOAD_SESSION_ID:
         return is_text && session_id_is_valid(text);
     case PAYLOAD_ORIGIN:
-        return slice_is(text, "user") || slice_is(text, "agent");
+        return slice_is(text, event_role_enum.names[ROLE_USER]) || slice_is(text, event_role_enum.names[ROLE_AGENT]);
     case PAYLOAD_POINTER:
         return is_text && is_pointer(text);
     case PAYLOAD_OBJECT:

@@ -54,12 +54,12 @@ bool delta_window_append(struct delta_window *window, struct frame *frame, size_
 /* What each kind of live output becomes. */
 static const struct {
     enum event_kind event;
-    const char *kind;
+    enum delta_kind kind;
 } settled_by[] = {
-    {EVENT_AGENT_MESSAGE, "text"},
-    {EVENT_AGENT_THINKING, "reasoning"},
-    {EVENT_AGENT_TOOL_CALL, "tool_input"},
-    {EVENT_AGENT_TOOL_RESULT, "tool_output"},
+    {EVENT_AGENT_MESSAGE, DELTA_TEXT},
+    {EVENT_AGENT_THINKING, DELTA_REASONING},
+    {EVENT_AGENT_TOOL_CALL, DELTA_TOOL_INPUT},
+    {EVENT_AGENT_TOOL_RESULT, DELTA_TOOL_OUTPUT},
 };
 
 struct delta_window *delta_window_after(struct delta_window *old, int64_t sequence, const struct event_facts *event)
@@ -69,7 +69,7 @@ struct delta_window *delta_window_after(struct delta_window *old, int64_t sequen
     }
     for (size_t i = 0; i < sizeof settled_by / sizeof settled_by[0]; i++) {
         if (event->kind == settled_by[i].event) {
-            live_output_drop(&old->fold, slice_of(settled_by[i].kind));
+            live_output_drop(&old->fold, settled_by[i].kind);
         }
     }
     if (old->fold.count == 0) {

@@ -1,19 +1,18 @@
 #include "fanout/live_output.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/json.h"
 
-enum { FOLD_PARTS_MAX = 1024, FOLD_KIND_BYTES = 16, SCRATCH_BYTES = 480 };
+enum { FOLD_PARTS_MAX = 1024, SCRATCH_BYTES = 480 };
 
 /* Owned by its fold. */
 struct live_output_part {
     char *members; /* all but text and dropped_bytes, as `"kind":"text","message_id":"7"` */
     size_t members_len;
     struct buffer text;
-    char kind[FOLD_KIND_BYTES]; /* cut off when it is longer: no known one is */
+    int kind; /* enum delta_kind, or -1 */
     bool has_text;
     int64_t dropped_bytes;
 };
@@ -150,7 +149,7 @@ static void add_object(struct live_output *fold, const struct json *object, size
     struct live_output_part *part = has_text ? part_find(fold, buffer_slice(&members)) : NULL;
     if (!part) {
         part = part_add(fold, &members, has_text);
-        snprintf(part->kind, sizeof part->kind, "%.*s", SLICE_ARG(json_text_of(object, "kind")));
+        part->kind = enum_names_find(delta_kind_enum, json_text_of(object, "kind"));
     }
     part->dropped_bytes += json_i64_of(object, "dropped_bytes");
     add_text(fold, part, text, bytes_max);
@@ -185,12 +184,12 @@ void live_output_add(struct live_output *fold, struct slice json, size_t bytes_m
     }
 }
 
-void live_output_drop(struct live_output *fold, struct slice kind)
+void live_output_drop(struct live_output *fold, enum delta_kind kind)
 {
     size_t kept = 0;
     for (size_t i = 0; i < fold->count; i++) {
         struct live_output_part *part = &fold->parts[i];
-        if (!slice_present(kind) || slice_is(kind, part->kind)) {
+        if (part->kind == (int)kind) {
             fold->bytes -= part->text.len + part->members_len;
             part_release(part);
         } else {

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "domain/turn.h"
 
 struct live_output_part;
 
@@ -22,8 +23,8 @@ void live_output_release(struct live_output *fold);
 /* Adds one delta, or an array of them as fold_write makes it: each text continues the part whose other members are the
  * same; an object without text stands alone. */
 void live_output_add(struct live_output *fold, struct slice json, size_t bytes_max);
-/* Drops the parts of this kind (text, reasoning, …); absent = all of them. */
-void live_output_drop(struct live_output *fold, struct slice kind);
+/* Drops the parts of this kind. */
+void live_output_drop(struct live_output *fold, enum delta_kind kind);
 /* Appends a JSON array. */
 void live_output_write(const struct live_output *fold, struct buffer *to);
 

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/slice.h"
 #include "domain/event_facts.h"
+#include "domain/turn.h"
 
 enum publication_kind {
     PUBLISH_EVENTS,  /* durable events of one session, dense sequences */
@@ -24,7 +25,8 @@ struct publication_entry {
     int64_t count_base;       /* delta: how many deltas of this sequence are already saved in the store */
     int64_t delta;            /* delta: its number N in the cursor SEQ.N; set by the fanout */
     struct event_facts event; /* event: what it did */
-    struct slice type;        /* event type, or delta kind: text reasoning tool_input tool_output */
+    struct slice type;        /* event: its name, for filters and for the wire */
+    enum delta_kind delta_kind;
     struct slice thread_id;
     struct slice json;      /* the event, or the delta's object, ready to be sent */
     struct slice reason;    /* close: "deleted", "access_revoked" */

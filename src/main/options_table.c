@@ -38,13 +38,15 @@ enum { KIB = 1024, MIB = 1024 * 1024, SECOND = 1000, MINUTE = 60 * SECOND, HOUR 
 #define CHOICE(title, field, words_of, preset, sentence)                                                               \
     {                                                                                                                  \
         .name = (title), .type = OPTION_CHOICE, .offset = OPTION_FIELD(struct options, field, int),                    \
-        .choices = {(words_of), sizeof(words_of) / sizeof((words_of)[0])}, .fallback = (preset), .help = (sentence)    \
+        .choices = &(const struct enum_names){(words_of), sizeof(words_of) / sizeof((words_of)[0])},                   \
+        .fallback = (preset), .help = (sentence)                                                                       \
     }
 /* The first word stands for `first`. */
 #define RANKED(title, field, words_of, first, preset, sentence)                                                        \
     {                                                                                                                  \
         .name = (title), .type = OPTION_CHOICE, .offset = OPTION_FIELD(struct options, field, int), .min = (first),    \
-        .choices = {(words_of), sizeof(words_of) / sizeof((words_of)[0])}, .fallback = (preset), .help = (sentence)    \
+        .choices = &(const struct enum_names){(words_of), sizeof(words_of) / sizeof((words_of)[0])},                   \
+        .fallback = (preset), .help = (sentence)                                                                       \
     }
 #define COUNT(title, field, preset, least, most, sentence)                                                             \
     {                                                                                                                  \

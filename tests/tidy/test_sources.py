@@ -166,3 +166,75 @@ def test_event_kinds_are_spelled_once():
     check.true(len(names) > 90, f"the kinds of {table}: {len(names)}")
     report([f"{path}: \"{name}\"" for path, text in texts(".c", ".h") if path.startswith("src/") and path != table
             for name in re.findall(r'"([a-z_]+\.[a-z_.]+)"', text) if name in names], "names of events outside their table")
+
+
+# The tables whose words may be spelled nowhere else: states, runtimes, reasons, roles, asks, live output.
+VOCABULARIES = ("src/domain/session_status.c", "src/domain/runtime.c", "src/domain/turn.c", "src/domain/ask.c",
+                "src/domain/event_kind.c")
+# Words that are also names of members, other states or plain English: they are looked at only beside one of MEMBERS.
+PLAIN = {"agent", "all", "always", "answered", "cancelled", "content_filter", "deleted", "error", "internal", "length",
+         "manual", "none", "parent", "question", "response", "session", "snapshot_failed", "stop", "stopped", "system",
+         "text", "tool", "turn_limit", "user", "validation"}
+MEMBERS = r"(?:\w+_)?(?:status|state|runtime|to|from|decision|kind|role|reason)"
+BESIDE = (re.compile(rf'"{MEMBERS}"\s*,\s*(?:[^;"]*\bSLICE\(|slice_of\()"(\w+)"'),        # json_put_text(…, "role", SLICE("user"))
+          re.compile(rf'slice_is\([^;"]*\b{MEMBERS}\s*,\s*"(\w+)"'),                      # slice_is(x->role, "user")
+          re.compile(rf'slice_is\([^;"]*"{MEMBERS}"\)\s*,\s*"(\w+)"'),                    # slice_is(json_text_of(x, "role"), …)
+          re.compile(rf'\.{MEMBERS} = [^;,"]*SLICE\("(\w+)"'))                            # .role = SLICE("user")
+# The same spelling, another vocabulary: which words, and of what. "*" = any, in files that are such a vocabulary.
+SPELLED_ALIKE = {
+    "src/domain/vocabulary.c": ("*", "the words of every other vocabulary for the same states"),
+    "src/domain/run.c": ("completed failed running", "states and outcomes of an automation's run"),
+    "src/domain/introspection.c": ("idle", "reasons to look back at a chat"),
+    "src/domain/turn_follow.c": ("completed pending running", "states of one prompt that is followed"),
+    "src/domain/session.c": ("approval", "purposes of sessions"),
+    "src/domain/agent.c": ("deny", "permissions of tools"),
+    "src/domain/export.c": ("reasoning", "the format of an exported workflow"),
+    "src/domain/approval.c": ("tool_input", "members of an approval's payload"),
+    "src/domain/message_parts.c": ("reasoning", "types of parts of a message"),
+    "src/runner/acp/acp_call.c": ("completed failed pending", "states of a tool call in ACP"),
+    "src/runner/sandbox/sandbox_http.c": ("failed", "states of a foreign sandbox"),
+    "src/service/remote/runner_frames.c": ("*", "frames and states of the runners' protocol"),
+    "src/api/session/messages.c": ("user", "roles of messages, which have an assistant and tools"),
+    "src/api/work/claims.c": ("pending", "counts of a queue, by name"),
+    "src/cli/people.c": ("pending", "counts of a queue, by name; kinds of tokens"),
+    "src/cli/session_view.c": ("completed", "labels"),
+    "src/cli/chat_commands.c": ("deny", "commands of the chat"),
+    "src/service/sandbox/session_runtime_step.c": ("idle", "why a sandbox sleeps, for people"),
+    "src/service/session/session_create.c": ("superseded", "why a session ended, for people"),
+    "src/api/core/schema.c": ("pending", "members of answers"),
+    "src/api/core/ready.c": ("starting", "an error code"),
+    "src/runner/acp/acp_launch.c": ("sandbox_error", "an error code"),
+    "src/cli/chat_frames.c": ("deleted", "why a stream closed"),
+    "src/service/sandbox/runtime_host.c": ("deleted", "why a stream closed"),
+    "src/service/turn/turn_host_leave.c": ("deleted", "why a stream closed"),
+    "src/wire/": ("*", "the protocols of model providers"),
+}
+
+
+def words_of_vocabularies():
+    return {word for path, text in texts(".c") if path in VOCABULARIES
+            for word in re.findall(r'\[[A-Z_]+\] = "(\w+)"', text)}
+
+
+@test
+def test_states_roles_and_reasons_are_spelled_once():
+    """A word of a vocabulary of the domain stands in its table; everything else names the value of the enum."""
+    words = words_of_vocabularies()
+    check.true({"waiting_human", "hibernated", "superseded", "aborted", "user", "elicitation", "deny", "tool_output"} <= words,
+               f"the words of the tables: {len(words)}")
+    check.equal(sorted(PLAIN - words), [], "plain words that no table has")
+    problems, needed = [], set()
+    for path, text in texts(".c", ".h"):
+        if not path.startswith("src/") or path in VOCABULARIES:
+            continue
+        code = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+        found = {word for word in re.findall(r'"(\w+)"', code) if word in words - PLAIN}
+        found |= {word for pattern in BESIDE for word in pattern.findall(code) if word in words & PLAIN}
+        for key, (alike, _) in SPELLED_ALIKE.items():
+            if path.startswith(key) and found:
+                needed |= {(key, "*")} if alike == "*" else {(key, word) for word in found & set(alike.split())}
+                found -= found if alike == "*" else set(alike.split())
+        problems += [f'{path}: "{word}"' for word in sorted(found)]
+    report(problems, "words of the domain outside their tables")
+    report(sorted(f"{key}: {word}" for key, (alike, _) in SPELLED_ALIKE.items() for word in alike.split()
+                  if (key, word) not in needed), "exceptions that nothing needs")

@@ -107,7 +107,7 @@ static void add_form(struct buffer *to, struct arena *arena, const struct ask *a
     buffer_add(to, SLICE("<form method=\"post\">"));
     switch (ask->kind) {
     case ASK_APPROVAL:
-        add_button(to, "decision", SLICE("once"), SLICE("Approve once"));
+        add_button(to, "decision", slice_of(ask_decision_enum.names[DECISION_ONCE]), SLICE("Approve once"));
         break;
     case ASK_QUESTION:
         add_choices(to, arena, ask->options);
@@ -119,7 +119,7 @@ static void add_form(struct buffer *to, struct arena *arena, const struct ask *a
         break;
     }
     buffer_add(to, SLICE("</form><form method=\"post\"><input name=\"reason\" placeholder=\"Reason\">"));
-    add_button(to, "decision", SLICE("deny"), SLICE("Deny"));
+    add_button(to, "decision", slice_of(ask_decision_enum.names[DECISION_DENY]), SLICE("Deny"));
     buffer_add(to, SLICE("</form>"));
 }
 

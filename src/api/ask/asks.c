@@ -4,12 +4,6 @@
 #include "api/core/validate.h"
 #include "base/clock.h"
 
-/* What can be decided; index 0 of the domain's words stands for nothing. */
-const struct enum_names answer_enum = {(const char *const[]){"once", "session", "always", "deny"}, 4};
-static const char *const ask_state_filter_names[] = {"pending", "answered", "expired", "cancelled", "all"};
-static const struct enum_names ask_state_filter_enum = {ask_state_filter_names, 5};
-static const char *const role_names[] = {"viewer", "collaborator", "owner"};
-static const struct enum_names role_enum = {role_names, 3};
 static const char *const action_names[] = {"accept", "decline", "cancel"};
 static const struct enum_names action_enum = {action_names, 3};
 
@@ -26,7 +20,8 @@ static const struct field ask_body[] = {
     {"options", FIELD_TEXTS, false, "question: the answers to choose from; free text without.", NULL, 0, 0},
     {"schema", FIELD_OBJECT, false, "elicitation: JSON Schema of the form.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "For people: action, risk, integration, preview.", NULL, 0, 0},
-    {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &role_enum, 0, 0},
+    {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &access_role_given_enum,
+     0, 0},
     {"quorum", FIELD_INTEGER, false, "approval: how many people must agree; one unless told.", NULL, 1, ASK_QUORUM_MAX},
     {"expires_in_ms", FIELD_INTEGER, false, "How long it waits; the option of its kind unless told.", NULL, 1,
      366 * DAY_MS},
@@ -35,8 +30,8 @@ static const struct field ask_body[] = {
 
 const struct field answer_body[] = {
     {"decision", FIELD_WORD, false,
-     "approval: how far it goes; deny declines every kind. session and always give the narrowest grant.", &answer_enum,
-     0, 0},
+     "approval: how far it goes; deny declines every kind. session and always give the narrowest grant.",
+     &ask_choice_enum, 0, 0},
     {"answer", FIELD_ANY, false, "The chosen option, the text, the form, or the edited arguments.", NULL, 0, 0},
     {"arguments", FIELD_OBJECT, false, "The edited arguments: the same as answer.", NULL, 0, 0},
     {"reason", FIELD_STRING, false, "Why it was denied.", NULL, 1, ASK_TEXT_CHARS_MAX},
@@ -208,10 +203,10 @@ enum status asks_check_answer(const struct json *body, struct failure *failure)
 
 void asks_read_reply(const struct json *body, struct ask_reply *out)
 {
-    int decision = enum_names_find(answer_enum, json_text_of(body, "decision"));
+    int decision = enum_names_find(ask_choice_enum, json_text_of(body, "decision"));
     const struct json *answer = json_get_value(body, "answer");
     *out = (struct ask_reply){
-        .decision = (enum ask_decision)(decision + 1),
+        .decision = (enum ask_decision)(decision + DECISION_ONCE),
         .answer = answer ? answer : json_get_value(body, "arguments"),
         .reason = json_text_of(body, "reason"),
         .grant = json_text_of(body, "grant"),

@@ -6,7 +6,6 @@
 #include "service/ask/ask.h"
 
 extern const struct field answer_body[];
-extern const struct enum_names answer_enum; /* once, session, always, deny */
 
 /* One ask with the session it belongs to. */
 void asks_write(struct json_out *out, const struct ask *ask, const struct session *session);

@@ -254,8 +254,11 @@ static enum status events_audit(struct request *request)
 
 /* --- deltas --- */
 
-static const char *const delta_kinds[] = {"text", "reasoning", "tool_input", "tool_output"};
-static const struct enum_names delta_enum = {delta_kinds, 4};
+/* -1 when it is none. */
+static int kind_of(const struct json *delta)
+{
+    return enum_names_find(delta_kind_enum, json_text_of(delta, "kind"));
+}
 
 static enum status check_delta(struct request *request, const struct json *delta)
 {
@@ -265,7 +268,7 @@ static enum status check_delta(struct request *request, const struct json *delta
         return failure_set(&request->call.failure, STATUS_TOO_LARGE, "delta_too_large",
                            "A delta has at most %zu bytes (option delta-bytes-max).", bytes_max);
     }
-    if (enum_names_find(delta_enum, json_text_of(delta, "kind")) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
+    if (kind_of(delta) >= 0 && json_as_text(json_get(delta, "text"), &text)) {
         return STATUS_OK;
     }
     return failure_set(&request->call.failure, STATUS_INVALID, "invalid_delta",
@@ -300,7 +303,7 @@ static struct slice shown_of(struct request *request, const struct session *sess
     struct arena *arena = request_arena(request);
     struct slice text = json_text_of(delta, "text"), id = json_text_of(delta, "id");
     struct buffer scratch = {0};
-    bool hides_marks = silence_concerns(session) && slice_is(json_text_of(delta, "kind"), "text");
+    bool hides_marks = silence_concerns(session) && kind_of(delta) == DELTA_TEXT;
     if (!hides_marks && !secrets_any(secrets)) {
         return delta->raw;
     }
@@ -331,7 +334,7 @@ static void publish_deltas(struct request *request, const struct session *sessio
                                          .session_id = session->id,
                                          .sequence = session->last_sequence,
                                          .count_base = saved->sequence == session->last_sequence ? saved->count : 0,
-                                         .type = json_text_of(delta, "kind"),
+                                         .delta_kind = (enum delta_kind)kind_of(delta), /* checked before */
                                          .thread_id = json_text_of(delta, "thread_id"),
                                          .json = json,
                                      });

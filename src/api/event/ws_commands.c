@@ -215,7 +215,7 @@ static enum status read_answer(struct ws_command *spoken, const struct json *sai
     if (!json_as_text(id, &spoken->answer.id)) {
         return failure_set(failure, STATUS_INVALID, "invalid_message", "Name the ask in `ask_id`.");
     }
-    if (json_get_value(said, "decision") && enum_names_find(answer_enum, json_text_of(said, "decision")) < 0) {
+    if (json_get_value(said, "decision") && enum_names_find(ask_choice_enum, json_text_of(said, "decision")) < 0) {
         return failure_set(failure, STATUS_INVALID, "invalid_decision",
                            "`decision` must be once, session, always or deny.");
     }

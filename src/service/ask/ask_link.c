@@ -68,7 +68,7 @@ enum status ask_link_answer(struct call *call, struct slice token, const struct 
     if (status != STATUS_OK) {
         return status;
     }
-    bool is_once = !slice_present(reply->grant) || slice_is(reply->grant, "once");
+    bool is_once = !slice_present(reply->grant) || slice_is(reply->grant, ask_decision_enum.names[DECISION_ONCE]);
     if (reply->decision == DECISION_SESSION || reply->decision == DECISION_ALWAYS || !is_once) {
         return failure_set(&call->failure, STATUS_INVALID, "invalid_decision",
                            "A link decides once: the decision is once or deny.");

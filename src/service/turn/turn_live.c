@@ -24,7 +24,7 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
                                      .session_key = turn->brief.session_key,
                                      .session_id = turn->brief.session_id,
                                      .sequence = turn->sequence,
-                                     .type = slice_of(delta_kind_enum.names[kind]),
+                                     .delta_kind = kind,
                                      .thread_id = turn->brief.thread_id,
                                      .json = buffer_slice(&json),
                                  });

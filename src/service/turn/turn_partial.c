@@ -43,9 +43,10 @@ static enum status learn_since(struct call *call, const struct session *session,
 static void add_part(struct call *call, const struct session *session, const struct since *since,
                      const struct json *part, struct slice thread_id, struct changes *out)
 {
-    struct slice kind = json_text_of(part, "kind"), text = json_text_of(part, "text");
-    bool thinking = slice_is(kind, "reasoning");
-    bool is_said = thinking || slice_is(kind, "text");
+    int kind = enum_names_find(delta_kind_enum, json_text_of(part, "kind"));
+    struct slice text = json_text_of(part, "text");
+    bool thinking = kind == DELTA_REASONING;
+    bool is_said = thinking || kind == DELTA_TEXT;
     bool is_known = thinking ? since->reasoning : since->text;
     if (is_said && !is_known && text.len > 0 && out->count < CHANGES_MAX) {
         change_partial(call->arena, session, thinking, text, out);

@@ -92,7 +92,7 @@ static enum status tool_spawn_session(struct call *call, struct loaded_session *
     own.lease_token = (struct slice){0};
     struct slice agent = json_text_of(arguments, "agent");
     struct session_input input = {
-        .type = SLICE("agent"),
+        .type = slice_of(session_type_enum.names[TYPE_AGENT]),
         .agent = slice_present(agent) ? agent : loaded->session.agent,
         .title = json_text_of(arguments, "title"),
         .workspace = loaded->session.workspace,

@@ -41,8 +41,8 @@ static enum status make_session(const struct starting *starting, struct session_
 static enum status make_parent(const struct starting *starting, struct loaded_session **out)
 {
     struct session_input input = {
-        .type = SLICE("mixed"),
-        .status = SLICE("running"),
+        .type = slice_of(session_type_enum.names[TYPE_MIXED]),
+        .status = slice_of(session_status_enum.names[SESSION_RUNNING]),
         .purpose = SLICE("workflow"),
         .title = starting->task->name,
         .source = starting->order->source ? starting->order->source : starting->source,
@@ -82,8 +82,8 @@ static enum status make_step(const struct starting *starting, size_t position, c
         parent ? arena_format(call->arena, "%.*s: %.*s", SLICE_ARG(starting->task->name), SLICE_ARG(step->name))
                : starting->task->name;
     struct session_input input = {
-        .type = human ? SLICE("response") : SLICE("agent"),
-        .status = human || step->after ? SLICE("draft") : SLICE("pending"),
+        .type = slice_of(session_type_enum.names[human ? TYPE_RESPONSE : TYPE_AGENT]),
+        .status = slice_of(session_status_enum.names[human || step->after ? SESSION_DRAFT : SESSION_PENDING]),
         .agent = step->agent,
         .title = slice_utf8_prefix(title, call->service->limits.session.title_chars_max),
         .prompt = task_brief(call->arena, starting->task, step,

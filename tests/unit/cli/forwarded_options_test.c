@@ -3,10 +3,11 @@
 #include "cli/forwarded_options.h"
 
 static const char *const colour_names[] = {"red", "green"};
+static const struct enum_names colour_enum = {colour_names, 2};
 static const struct option table[] = {
     PASS_TEXT("thread-id", "THREAD", "A text."),     PASS_NUMBER("limit", 1, 10, "A number."),
     PASS_TIME("ttl-ms", 1000000, "A time."),         PASS_SWITCH("interactive", "A switch."),
-    PASS_CHOICE("colour", colour_names, "A word."),  PASS_WORDS("scopes", "SCOPES", "Words."),
+    PASS_CHOICE("colour", colour_enum, "A word."),   PASS_WORDS("scopes", "SCOPES", "Words."),
     PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "Pairs."), {0},
 };
 static const struct option *const tables[] = {table, NULL};

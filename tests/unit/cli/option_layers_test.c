@@ -24,7 +24,7 @@ static void write_samples(const struct option *option, char out[LAYERS][TEXT_BYT
             snprintf(out[i], TEXT_BYTES, "%s", switches[i]);
             break;
         case OPTION_CHOICE:
-            snprintf(out[i], TEXT_BYTES, "%s", option->choices.names[i % option->choices.count]);
+            snprintf(out[i], TEXT_BYTES, "%s", option->choices->names[i % option->choices->count]);
             break;
         case OPTION_TEXT:
         case OPTION_LIST:

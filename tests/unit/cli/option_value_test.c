@@ -32,7 +32,7 @@ static const struct option table[] = {
     [COLOUR] = {.name = "colour",
                 .type = OPTION_CHOICE,
                 .offset = FIELD(colour, int),
-                .choices = {colour_names, 3},
+                .choices = &(const struct enum_names){colour_names, 3},
                 .fallback = "green"},
     [LIST] = {.name = "list", .type = OPTION_LIST, .offset = FIELD(list, struct text_list), .fallback = "one"},
     {0},

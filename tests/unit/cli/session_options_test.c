@@ -27,7 +27,7 @@ static void check_table(const struct option *table, const struct field *fields)
         assert_row(option->name, field->name || strcmp(key, "metadata") == 0);
         if (option->type == OPTION_CHOICE) {
             assert_row(option->name, field->name && field->words);
-            check_words(option->name, option->choices, *field->words);
+            check_words(option->name, *option->choices, *field->words);
         }
     }
 }

@@ -424,7 +424,7 @@ static UNUSED void publish_delta(struct fanout *fanout, int64_t session_key, int
                                                              .session_id = SLICE("s"),
                                                              .sequence = sequence,
                                                              .count_base = base,
-                                                             .type = SLICE("text"),
+                                                             .delta_kind = DELTA_TEXT,
                                                              .json = slice_of(json)});
     fanout_publish(fanout, publication);
 }
