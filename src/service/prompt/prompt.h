@@ -70,4 +70,7 @@ MUST_CHECK enum status prompt_after_move(struct call *call, struct loaded_sessio
 /* TIMER_COLLECT. *out_again: it was set anew. */
 MUST_CHECK enum status prompt_collect_over(struct call *call, struct loaded_session *loaded, bool *out_again);
 
+/* Reader. How many prompts wait, and from when on. */
+MUST_CHECK enum status prompt_queue_stats(struct call *call, const struct session *session, struct prompt_stats *out);
+
 #endif

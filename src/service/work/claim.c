@@ -369,3 +369,15 @@ enum status lease_revoke(struct call *call, struct loaded_session *loaded, const
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
 }
+
+enum status claim_stats(struct call *call, struct session_filter *filter, struct queue_stats **out_queues,
+                        size_t *out_queue_count, struct worker_stats **out_workers, size_t *out_worker_count)
+{
+    if (access_check_claim(call->who, NULL) == STATUS_OK) {
+        filter->visible_to = filter->private_of = (struct slice){0};
+    }
+    enum status status = store_queue_stats(call->db, filter, call->arena, out_queues, out_queue_count, &call->failure);
+    return status == STATUS_OK
+               ? store_worker_stats(call->db, filter, call->arena, out_workers, out_worker_count, &call->failure)
+               : status;
+}
