@@ -88,4 +88,7 @@ MUST_CHECK enum status ask_rule_revoke(struct call *call, struct slice rule_id);
 MUST_CHECK enum status ask_pending(struct call *call, const struct session *session, struct ask **out,
                                    size_t *out_count);
 
+/* How many are pending is known from the first question on: each change of an ask is an event of its session. */
+MUST_CHECK enum status ask_load_count(struct call *call, struct loaded_session *loaded);
+
 #endif

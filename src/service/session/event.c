@@ -1,7 +1,7 @@
 #include "service/session/event.h"
 
 #include "service/session/media.h"
-#include "service/prompt/prompt_internal.h"
+#include "service/prompt/prompt.h"
 #include "service/identity/secret.h"
 
 static enum status check_sequence(struct call *call, const struct session *session, int64_t if_sequence)

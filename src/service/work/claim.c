@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "domain/merge.h"
 #include "service/ask/ask.h"
-#include "service/session/session_internal.h"
+#include "service/session/session.h"
 #include "service/turn/turn.h"
 #include "service/turn/turn_close.h"
 #include "service/turn/turn_partial.h"
