@@ -81,7 +81,7 @@ struct driver {
     void (*close)(void *owner);
 };
 
-/* --- what a driver says (defined by the host) --- */
+/* --- what a driver says --- */
 
 /* Live output. `id` names the message or tool call it belongs to. */
 void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
@@ -110,5 +110,18 @@ void turn_call_service(struct turn *turn, struct slice tool, struct slice argume
 /* Too much said and not yet durable: the driver reads no more from its agent until `false` again (asked anew when the
  * next chunk comes, or after TURN_FULL_PAUSE_MS). */
 bool turn_is_full(const struct turn *turn);
+
+/* What the host does with each of these. The first member of every host's `struct turn` points to its table. */
+struct turn_host_calls {
+    void (*delta)(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
+    void (*event)(struct turn *turn, const struct event *event);
+    void (*ask)(struct turn *turn, const struct ask *ask);
+    void (*cancel_ask)(struct turn *turn, struct slice ask_id);
+    void (*save_state)(struct turn *turn, struct slice json);
+    void (*end)(struct turn *turn, const struct turn_end *end);
+    void (*agent_lost)(struct turn *turn, const char *cause);
+    void (*call_service)(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
+    bool (*is_full)(const struct turn *turn);
+};
 
 #endif

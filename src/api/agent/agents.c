@@ -137,8 +137,7 @@ static enum status agents_list(struct request *request)
     int64_t limit = request_list_limit(request);
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = store_agent_list(call->db, request->who.tenant_key, request_param(request, "after"), limit + 1,
-                                  call->arena, &rows, &count, &call->failure);
+        status = agent_list(call, request_param(request, "after"), limit + 1, &rows, &count);
     }
     if (status == STATUS_OK) {
         status = begin_page(request, rows, count, limit);
@@ -159,11 +158,7 @@ static enum status agents_versions(struct request *request)
     int64_t limit = request_list_limit(request), before = request_param_i64(request, "before", 0);
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = store_agent_versions(call->db, request->who.tenant_key, request->params[0], before, limit + 1,
-                                      call->arena, &rows, &count, &call->failure);
-    }
-    if (status == STATUS_OK && count == 0 && before == 0) {
-        return failure_set(&call->failure, STATUS_NOT_FOUND, "agent_not_found", "There is no such agent.");
+        status = agent_versions(call, request->params[0], before, limit + 1, &rows, &count);
     }
     if (status == STATUS_OK) {
         status = begin_page(request, rows, count, limit);

@@ -159,8 +159,7 @@ static enum status models_list(struct request *request)
     size_t count = 0;
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = store_agent_list(call->db, request->who.tenant_key, (struct slice){0}, AGENTS_MAX, call->arena, &rows,
-                                  &count, &call->failure);
+        status = agent_list(call, (struct slice){0}, AGENTS_MAX, &rows, &count);
     }
     if (status != STATUS_OK) {
         return status;

@@ -109,11 +109,9 @@ static enum status personas_list(struct request *request)
     struct json_out *out = &request->out;
     int64_t asked = request_param_i64(request, "limit", request->api->limits.sessions_page_default);
     int64_t limit = asked < request->api->limits.sessions_page_max ? asked : request->api->limits.sessions_page_max;
-    struct slice self = slice_present(request->who.user_id) ? request->who.user_id : SLICE("");
     enum status status = request_check_unbound(request);
     if (status == STATUS_OK) {
-        status = store_persona_list(call->db, request->who.tenant_key, self, request_param(request, "after"), limit + 1,
-                                    call->arena, &personas, &count, &call->failure);
+        status = persona_list(call, request_param(request, "after"), limit + 1, &personas, &count);
     }
     if (status != STATUS_OK) {
         return status;

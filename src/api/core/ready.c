@@ -47,12 +47,7 @@ static void on_looked(struct loop_message *message)
 static void look(struct read_job *job, struct db *db)
 {
     struct readiness *readiness = (struct readiness *)job;
-    struct failure failure;
-    int64_t users;
-    if (db_begin_read(db, &failure) == STATUS_OK) {
-        readiness->answers = store_user_count(db, &users, &failure) == STATUS_OK;
-        readiness->answers &= db_end_read(db, &failure) == STATUS_OK;
-    }
+    readiness->answers = reader_answers(db);
     loop_post(readiness->loop, &readiness->message);
 }
 

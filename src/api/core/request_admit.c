@@ -103,10 +103,10 @@ static void admit_on_reader(struct read_job *job, struct db *db)
 {
     struct request *request = (struct request *)((char *)job - offsetof(struct request, read_job));
     request_start(request, db, NULL);
-    enum status status = db_begin_read(db, &request->call.failure);
+    enum status status = reader_begin(db, &request->call.failure);
     if (status == STATUS_OK) {
         status = check_caller(request);
-        enum status ended = db_end_read(db, &request->call.failure);
+        enum status ended = reader_end(db, &request->call.failure);
         status = ended == STATUS_OK ? status : ended;
     }
     if (status == STATUS_OK) {

@@ -1,4 +1,4 @@
-/* The stages of a request, in the order it goes through them: receive.c, request_admit.c, request_body.c,
+/* The stages of a request, in the order it goes through them: request_receive.c, request_admit.c, request_body.c,
  * request_run.c, request_answer.c. request.c is what handlers ask meanwhile. */
 #ifndef API_REQUEST_INTERNAL_H
 #define API_REQUEST_INTERNAL_H

@@ -88,7 +88,7 @@ static enum status forget_answers(struct request *request)
     }
     struct slice subject = arena_format(request->call.arena, "%.*s%.*s", (int)(start - route->path), route->path,
                                         SLICE_ARG(request->params[0]));
-    return store_idempotency_forget(request->call.db, request->who.tenant_key, subject, &request->call.failure);
+    return command_forget_answers(&request->call, subject);
 }
 
 static struct request *request_of(struct command *command)
@@ -259,14 +259,14 @@ static void run_on_reader(struct read_job *job, struct db *db)
     struct request *request = (struct request *)((char *)job - offsetof(struct request, read_job));
     bool prepare_only = request->route->run_on == RUN_WRITER;
     request_start(request, db, NULL);
-    enum status status = db_begin_read(db, &request->call.failure);
+    enum status status = reader_begin(db, &request->call.failure);
     if (status == STATUS_OK) {
         status = let_in(request);
         if (status == STATUS_OK) {
             status = prepare_only ? prepare(request) : request->route->handle(request);
         }
         status = keep_in_budget(request, status);
-        enum status ended = db_end_read(db, &request->call.failure);
+        enum status ended = reader_end(db, &request->call.failure);
         status = ended == STATUS_OK ? status : ended; /* a refusal, too, must not rest on what may be lost */
     }
     if (status != STATUS_OK) {

@@ -155,11 +155,9 @@ static enum status answer_page(struct request *request, const struct session *se
 {
     struct buffer *body = &request->exchange->body;
     struct page page = {request, body, session->id, filter->limit, false, true};
-    filter->tenant_key = session->tenant_key;
-    filter->session_key = session->key;
     filter->limit++; /* one more tells whether there is more */
     buffer_add(body, SLICE("{\"events\":["));
-    enum status status = store_event_read(request->call.db, filter, add_to_page, &page, &request->call.failure);
+    enum status status = event_log_read(&request->call, session, filter, add_to_page, &page);
     buffer_add(body, page.has_more ? SLICE("],\"has_more\":true}") : SLICE("],\"has_more\":false}"));
     return status;
 }
@@ -342,27 +340,6 @@ static void publish_deltas(struct request *request, const struct session *sessio
     fanout_publish(request->api->fanout, publication);
 }
 
-/* It belongs to a turn: one that is over says nothing more, and one that somebody runs is his alone. */
-static enum status check_turn(struct call *call, const struct session *session)
-{
-    struct lease lease;
-    if (!session_status_is_active(session->status)) {
-        return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
-                           "Live output belongs to a turn; this session is %s.",
-                           session_status_enum.names[session->status]);
-    }
-    if (access_runs(call->who, session, slice_present(call->lease_token))) {
-        return STATUS_OK;
-    }
-    enum status status =
-        store_lease_get(call->db, session->tenant_key, session->key, call->arena, &lease, &call->failure);
-    if (status == STATUS_OK && lease.expires_at_ms > call->steady_ms) {
-        return failure_set(&call->failure, STATUS_STALE, "lease_required",
-                           "Somebody else runs this session; live output comes from the holder of its lease.");
-    }
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
 /* Live output is not stored here and waits for nobody: it runs on a reader and goes straight to the viewers. */
 static enum status deltas_accept(struct request *request)
 {
@@ -376,14 +353,14 @@ static enum status deltas_accept(struct request *request)
                                     event_kind_name(EVENT_AGENT_MESSAGE), &call->failure);
     }
     if (status == STATUS_OK) {
-        status = check_turn(call, &session);
+        status = event_check_live(call, &session);
     }
     for (const struct json *delta = json_get(request->body, "deltas")->child; delta && status == STATUS_OK;
          delta = delta->next) {
         status = check_delta(request, delta);
     }
     if (status == STATUS_OK) {
-        status = store_partial_load(call->db, session.tenant_key, session.key, call->arena, &saved, &call->failure);
+        status = event_read_partial(call, &session, &saved);
     }
     if (status == STATUS_OK) {
         publish_deltas(request, &session, &saved);

@@ -5,7 +5,7 @@
 #include "api/core/handlers.h"
 #include "api/event/ws_commands.h"
 #include "service/sandbox/runtime.h"
-#include "service/session/session.h"
+#include "service/session/event.h"
 #include "wire/websocket.h"
 
 static const char *const stream_role_names[] = {"client", "runner"};
@@ -231,15 +231,6 @@ static enum status streams_websocket(struct request *request)
     return status == STATUS_OK ? runner_socket_open(request) : status;
 }
 
-static enum status firehose_end(struct request *request, struct position *out)
-{
-    int64_t horizon;
-    enum status status = store_firehose_horizon(request->call.db, &horizon, &request->call.failure);
-    return status == STATUS_OK
-               ? store_firehose_end(request->call.db, request->who.tenant_key, horizon, out, &request->call.failure)
-               : status;
-}
-
 static enum status streams_firehose(struct request *request)
 {
     struct opening *opening = arena_alloc(request_arena(request), sizeof *opening);
@@ -252,7 +243,7 @@ static enum status streams_firehose(struct request *request)
     }
     if (status == STATUS_OK) {
         status = slice_present(after) ? position_parse(after, &options->position, &request->call.failure)
-                                      : firehose_end(request, &options->position);
+                                      : event_firehose_end(&request->call, &options->position);
     }
     if (status != STATUS_OK) {
         return status;

@@ -6,8 +6,6 @@
 #include "service/identity/identity.h"
 #include "wire/cookie.h"
 
-enum { ACCOUNTS_PER_EMAIL_MAX = 8 };
-
 static const struct field sign_in_body[] = {
     {"email", FIELD_STRING, true, "Email of the user.", NULL, 1, 254},
     {"password", FIELD_STRING, true, "Password of the user.", NULL, 1, 512},
@@ -55,30 +53,6 @@ static enum status answer_sign_in(struct request *request, const struct sign_in 
     json_end_object(out);
     return set_cookie(request, request_copy(request, sign_in->cookie),
                       request->api->service->limits.identity.cookie_ms / 1000);
-}
-
-/* The account with this email and password; the tenants of several people with one email do not know of each other. An
- * unknown email costs as much as a wrong password. */
-static enum status find_account(struct call *call, struct slice email, struct slice password, struct user *out)
-{
-    struct user *accounts;
-    size_t count = 0;
-    bool found = false;
-    enum status status =
-        store_users_by_email(call->db, email, ACCOUNTS_PER_EMAIL_MAX, call->arena, &accounts, &count, &call->failure);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < count && !found; i++) {
-        *out = accounts[i];
-        found = password_matches(out->password_hash, password) && out->disabled_at_ms == 0;
-    }
-    if (count == 0) {
-        (void)password_matches((struct slice){0}, password);
-    }
-    return found ? STATUS_OK
-                 : failure_set(&call->failure, STATUS_UNAUTHENTICATED, "wrong_credentials",
-                               "Email or password is wrong.");
 }
 
 /* What the last of all proxies wrote: the end of the last such header. */
@@ -130,7 +104,7 @@ static enum status auth_sign_in_prepare(struct request *request)
         status = enter_guard(request, email);
     }
     if (status == STATUS_OK) {
-        status = find_account(call, email, json_text_of(request->body, "password"), &user);
+        status = user_by_password(call, email, json_text_of(request->body, "password"), &user);
     }
     if (status != STATUS_OK) {
         return status;
@@ -211,7 +185,7 @@ static enum status auth_password_prepare(struct request *request)
         return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required",
                            "Only a user who is signed in, or his token with all scopes, can set his password.");
     }
-    enum status status = store_user_by_id(call->db, who->user_id, call->arena, &user, &call->failure);
+    enum status status = user_find(call, who->user_id, &user);
     if (status == STATUS_OK && user.password_hash.len > 0) {
         status = check_current(request, &user);
     }

@@ -58,8 +58,7 @@ static enum status users_list(struct request *request)
     struct call *call = &request->call;
     enum status status = request_check_tenant_wide(request);
     if (status == STATUS_OK) {
-        status =
-            store_user_list(call->db, request->who.tenant_key, call->arena, &users, &roles, &count, &call->failure);
+        status = user_list(call, &users, &roles, &count);
     }
     if (status != STATUS_OK) {
         return status;
@@ -119,7 +118,7 @@ static enum status users_update(struct request *request)
         status = user_update(call, request->params[0], &change, &user);
     }
     if (status == STATUS_OK) {
-        status = store_membership_get(call->db, request->who.tenant_key, user.id, &role, &call->failure);
+        status = user_role(call, call->who->tenant_key, user.id, &role);
     }
     if (status == STATUS_OK) {
         write_user(&request->out, &user, role, (struct slice){0});
@@ -176,8 +175,7 @@ static enum status tokens_list(struct request *request)
     size_t count;
     struct call *call = &request->call;
     bool all = slice_is(request_param(request, "revoked"), "true");
-    enum status status = store_token_list(call->db, request->who.tenant_key, all ? 0 : call->now_ms, call->arena,
-                                          &tokens, &count, &call->failure);
+    enum status status = token_list(call, all, &tokens, &count);
     if (status != STATUS_OK) {
         return status;
     }
@@ -264,11 +262,7 @@ static enum status tenants_list(struct request *request)
     enum member_role *roles = NULL;
     size_t count = 0;
     struct call *call = &request->call;
-    enum status status = STATUS_OK;
-    if (slice_present(request->who.user_id)) {
-        status = store_membership_list(call->db, request->who.user_id, call->arena, &tenants, &roles, &count,
-                                       &call->failure);
-    }
+    enum status status = tenant_list(call, &tenants, &roles, &count);
     if (status != STATUS_OK) {
         return status;
     }

@@ -2,7 +2,9 @@
 
 #include "api/core/handlers.h"
 #include "api/event/streams.h"
+#include "service/ask/ask.h"
 #include "service/identity/identity.h"
+#include "service/prompt/prompt.h"
 #include "service/remote/runners.h"
 #include "service/session/session.h"
 #include "wire/websocket.h"
@@ -128,10 +130,9 @@ static enum status write_init(struct request *request, const struct session *ses
     struct prompt_stats queue;
     struct ask *pending;
     size_t count = 0;
-    enum status status = store_prompt_stats(call->db, session->tenant_key, session->key, &queue, &call->failure);
+    enum status status = prompt_queue_stats(call, session, &queue);
     if (status == STATUS_OK) {
-        status = store_ask_pending(call->db, session->tenant_key, session->key, call->arena, &pending, &count,
-                                   &call->failure);
+        status = ask_pending(call, session, &pending, &count);
     }
     if (status != STATUS_OK) {
         return status;

@@ -43,16 +43,11 @@ static void write_channel(struct json_out *out, const struct channel *channel)
 
 static enum status channels_list(struct request *request)
 {
-    struct session session;
     struct channel *channels;
     size_t count = 0;
     struct call *call = &request->call;
     struct json_out *out = &request->out;
-    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
-    if (status == STATUS_OK) {
-        status = store_channel_list(call->db, session.tenant_key, session.key, call->arena, &channels, &count,
-                                    &call->failure);
-    }
+    enum status status = channel_list(call, request->params[0], &channels, &count);
     if (status != STATUS_OK) {
         return status;
     }

@@ -116,7 +116,7 @@ static void write_timer(struct json_out *out, const struct session_explained *ex
         return;
     }
     json_begin_object(out);
-    json_put_text(out, "kind", slice_of(timer_kind_enum.names[explained->timer.kind]));
+    json_put_text(out, "kind", explain_timer_kind(&explained->timer));
     json_put_time(out, "due_at", explained->timer.due_ms);
     json_end_object(out);
 }

@@ -41,10 +41,8 @@ enum status media_prepare(struct request *request)
 
 static void write_file(struct json_out *out, struct arena *arena, struct slice session_id, const struct blob *file)
 {
-    char handle[BLOB_HANDLE_BYTES];
-    blob_handle(&file->sha256, handle);
     json_begin_object(out);
-    json_put_text(out, "handle", slice_of(handle));
+    json_put_text(out, "handle", file_handle(file, arena));
     json_put_text(out, "name", file->name);
     json_put_text(out, "media_type", file->media_type);
     json_put_i64(out, "bytes", file->bytes);
@@ -116,16 +114,11 @@ static enum status files_upload(struct request *request)
 
 static enum status files_list(struct request *request)
 {
-    struct session session;
     struct blob *files;
     size_t count = 0;
     struct call *call = &request->call;
     struct json_out *out = &request->out;
-    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
-    if (status == STATUS_OK) {
-        status = store_blob_list(call->db, session.tenant_key, session.key, FILES_LISTED_MAX, call->arena, &files,
-                                 &count, &call->failure);
-    }
+    enum status status = file_list(call, request->params[0], FILES_LISTED_MAX, &files, &count);
     if (status != STATUS_OK) {
         return status;
     }
@@ -133,7 +126,7 @@ static enum status files_list(struct request *request)
     json_key(out, "files");
     json_begin_array(out);
     for (size_t i = 0; i < count; i++) {
-        write_file(out, call->arena, session.id, &files[i]);
+        write_file(out, call->arena, request->params[0], &files[i]);
     }
     json_end_array(out);
     json_end_object(out);
@@ -224,9 +217,8 @@ static enum status answer_content(struct request *request, const struct blob *fi
 {
     struct exchange *exchange = request->exchange;
     struct range range;
-    char handle[BLOB_HANDLE_BYTES];
-    blob_handle(&file->sha256, handle);
-    struct slice tag = arena_format(request_arena(request), "\"%s\"", handle);
+    struct slice handle = file_handle(file, request_arena(request));
+    struct slice tag = arena_format(request_arena(request), "\"%.*s\"", SLICE_ARG(handle));
     exchange->content_type = served_type(file);
     exchange_header(exchange, "Content-Disposition", disposition(request_arena(request), file->name));
     exchange_header(exchange, "Content-Security-Policy", SLICE("sandbox; default-src 'none'"));
@@ -246,18 +238,8 @@ static enum status answer_content(struct request *request, const struct blob *fi
 
 static enum status files_get(struct request *request)
 {
-    struct session session;
-    struct hash sha256;
     struct blob file;
-    struct call *call = &request->call;
-    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
-    if (status == STATUS_OK && !blob_handle_parse(request->params[1], &sha256)) {
-        status = failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "The session has no such file.");
-    }
-    if (status == STATUS_OK) {
-        status = store_blob_read(call->db, &call->service->blobs, session.tenant_key, session.key, &sha256, call->arena,
-                                 &file, &call->failure);
-    }
+    enum status status = file_read(&request->call, request->params[0], request->params[1], &file);
     return status == STATUS_OK ? answer_content(request, &file) : status;
 }
 

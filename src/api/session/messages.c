@@ -1,7 +1,8 @@
 #include "api/core/handlers.h"
 #include "base/map.h"
 #include "domain/prompt.h"
-#include "service/session/session.h"
+#include "service/identity/identity.h"
+#include "service/session/event.h"
 
 static const char *const order_names[] = {"oldest", "newest"};
 static const struct enum_names order_enum = {order_names, 2};
@@ -74,9 +75,9 @@ static enum status find_author(struct authors *authors, struct slice user_id, co
     }
     user = arena_alloc(call->arena, sizeof *user);
     *user = (struct user){.id = user_id};
-    enum status status = store_membership_get(call->db, authors->tenant_key, user_id, &role, &call->failure);
+    enum status status = user_role(call, authors->tenant_key, user_id, &role);
     if (status == STATUS_OK && role != MEMBER_NONE) {
-        status = store_user_by_id(call->db, user_id, call->arena, user, &call->failure);
+        status = user_find(call, user_id, user);
     }
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         return status;
@@ -258,10 +259,8 @@ static enum status messages_list(struct request *request)
         status = read_roles(request, kinds, &filter.kind_count);
     }
     if (status == STATUS_OK) {
-        filter.tenant_key = session.tenant_key;
-        filter.session_key = session.key;
         page.events = arena_array(page.arena, page.room, sizeof *page.events);
-        status = store_event_read(request->call.db, &filter, keep_event, &page, &request->call.failure);
+        status = event_log_read(&request->call, &session, &filter, keep_event, &page);
     }
     return status == STATUS_OK ? write_page(request, &session, &page) : status;
 }

@@ -27,15 +27,10 @@ static enum access_role read_role(const struct request *request)
 
 static enum status participants_list(struct request *request)
 {
-    struct session session;
     struct participant *list;
     size_t count;
     struct call *call = &request->call;
-    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
-    if (status == STATUS_OK) {
-        status = store_participant_list(call->db, session.tenant_key, session.key, call->arena, &list, &count,
-                                        &call->failure);
-    }
+    enum status status = participant_list(call, request->params[0], &list, &count);
     if (status != STATUS_OK) {
         return status;
     }
@@ -105,15 +100,10 @@ static void write_link(struct json_out *out, const struct share_link *link, stru
 
 static enum status shares_list(struct request *request)
 {
-    struct session session;
     struct share_link *links;
     size_t count;
     struct call *call = &request->call;
-    enum status status = session_authorize_read(call, request->params[0], ACTION_SHARE, &session, NULL);
-    if (status == STATUS_OK) {
-        status =
-            store_share_list(call->db, session.tenant_key, session.key, call->arena, &links, &count, &call->failure);
-    }
+    enum status status = share_list(call, request->params[0], &links, &count);
     if (status != STATUS_OK) {
         return status;
     }

@@ -1,6 +1,7 @@
 #include "api/core/handlers.h"
 #include "base/clock.h"
 #include "domain/vocabulary.h"
+#include "service/ask/ask.h"
 #include "service/identity/identity.h"
 #include "service/session/session.h"
 #include "service/turn/turn_close.h"
@@ -186,8 +187,7 @@ static enum status write_waiting_for(struct request *request, const struct sessi
     size_t count = 0;
     struct call *call = &request->call;
     struct json_out *out = &request->out;
-    enum status status =
-        store_ask_pending(call->db, session->tenant_key, session->key, call->arena, &pending, &count, &call->failure);
+    enum status status = ask_pending(call, session, &pending, &count);
     if (count == 0) {
         return status;
     }

@@ -183,8 +183,7 @@ static void read_filter(const struct request *request, struct session_filter *fi
 static enum status answer_page(struct request *request, const struct session_filter *filter)
 {
     struct session_page page;
-    enum status status =
-        store_session_list(request->call.db, filter, request_arena(request), &page, &request->call.failure);
+    enum status status = session_list(&request->call, filter, &page);
     if (status != STATUS_OK) {
         return status;
     }
@@ -276,7 +275,7 @@ static enum status sessions_counts(struct request *request)
     enum status status = request_check_tenant_wide(request);
     request_filter_sessions(request, &filter);
     if (status == STATUS_OK) {
-        status = store_counts(request->call.db, &filter, counts, &request->call.failure);
+        status = session_count(&request->call, &filter, counts);
     }
     if (status != STATUS_OK) {
         return status;

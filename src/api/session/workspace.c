@@ -1,6 +1,6 @@
 #include "api/core/handlers.h"
 #include "domain/session_details.h"
-#include "service/session/session.h"
+#include "service/session/file.h"
 
 static const struct field git_state_body[] = {
     {"source_type", FIELD_ANY, false, "What the work came from: pr, issue, branch or manual.", NULL, 0, 0},
@@ -73,15 +73,10 @@ static void write_files(struct json_out *out, const struct changed_file *files, 
 
 static enum status files_changed_list(struct request *request)
 {
-    struct session session;
     struct changed_file *files;
-    struct call *call = &request->call;
     size_t count = 0, limit = (size_t)request_page_limit(request);
-    enum status status = session_authorize_read(call, request->params[0], ACTION_READ, &session, NULL);
-    if (status == STATUS_OK) {
-        status = store_file_change_list(call->db, session.tenant_key, session.key, request_param(request, "after"),
-                                        (int64_t)limit + 1, call->arena, &files, &count, &call->failure);
-    }
+    enum status status = file_change_list(&request->call, request->params[0], request_param(request, "after"),
+                                          (int64_t)limit + 1, &files, &count);
     if (status == STATUS_OK) {
         write_files(&request->out, files, count < limit ? count : limit, count > limit);
     }

@@ -288,13 +288,7 @@ static enum status claims_queue(struct request *request)
         return status;
     }
     request_filter_sessions(request, &filter);
-    if (access_check_claim(&request->who, NULL) == STATUS_OK) {
-        filter.visible_to = filter.private_of = (struct slice){0}; /* what could claim it may know of it */
-    }
-    status = store_queue_stats(call->db, &filter, call->arena, &queues, &queue_count, &call->failure);
-    if (status == STATUS_OK) {
-        status = store_worker_stats(call->db, &filter, call->arena, &workers, &worker_count, &call->failure);
-    }
+    status = claim_stats(call, &filter, &queues, &queue_count, &workers, &worker_count);
     if (status != STATUS_OK) {
         return status;
     }

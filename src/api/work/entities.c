@@ -2,6 +2,8 @@
 
 #include "api/core/handlers.h"
 #include "domain/vocabulary.h"
+#include "service/session/session.h"
+#include "service/work/task.h"
 
 enum { SESSIONS_DEFAULT = 20, SESSIONS_MAX = 100 };
 
@@ -124,10 +126,9 @@ static enum status write_summary(struct request *request, const struct session *
     struct json_out *out = &request->out;
     struct task_row task = {0};
     int64_t children = 0;
-    enum status status =
-        store_session_count_children(call->db, session->tenant_key, session->id, &children, &call->failure);
+    enum status status = session_count_children(call, session, &children);
     if (status == STATUS_OK && slice_present(session->task_id)) {
-        status = store_task_get(call->db, session->tenant_key, session->task_id, call->arena, &task, &call->failure);
+        status = task_find(call, session->task_id, &task);
     }
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         return status;
@@ -168,7 +169,7 @@ static enum status entities_sessions(struct request *request)
         filter.entity_id = entity.id;
         filter.limit = limit < SESSIONS_MAX ? limit : SESSIONS_MAX;
         filter.parents_only = slice_is(request_param(request, "parents_only"), "true");
-        status = store_session_list(call->db, &filter, call->arena, &page, &call->failure);
+        status = session_list(call, &filter, &page);
     }
     if (status != STATUS_OK) {
         return status;

@@ -78,11 +78,7 @@ static enum status tasks_list(struct request *request)
     struct call *call = &request->call;
     struct json_out *out = &request->out;
     int64_t limit = request_list_limit(request);
-    enum status status = entity_check_reach(call);
-    if (status == STATUS_OK) {
-        status = store_task_list(call->db, call->who->tenant_key, request_param(request, "after"), limit + 1,
-                                 call->arena, &rows, &count, &call->failure);
-    }
+    enum status status = task_list(call, request_param(request, "after"), limit + 1, &rows, &count);
     if (status != STATUS_OK) {
         return status;
     }

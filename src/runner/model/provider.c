@@ -406,6 +406,11 @@ enum status provider_start(struct http_client *client, const struct provider_opt
     return STATUS_OK;
 }
 
+void provider_cancel_question(struct http_call *call)
+{
+    http_call_cancel(call);
+}
+
 void provider_cancel(struct provider_call *call)
 {
     if (!call) {

@@ -56,6 +56,9 @@ MUST_CHECK enum status provider_list_models(struct http_client *client, const st
                                             const struct http_call_handler *handler, struct http_call **out,
                                             struct failure *failure);
 
+/* The handler is told nothing any more. NULL is nothing. */
+void provider_cancel_question(struct http_call *call);
+
 /* The options must outlive the call. Not OK: nothing was started, *out_failure says why (no key, unknown provider). */
 MUST_CHECK enum status provider_start(struct http_client *client, const struct provider_options *options,
                                       const struct model_choice *choice, const struct model_request *request,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runner/sandbox/sandbox_internal.h"
+#include "runner/process/sandbox_base.h"
 
 enum {
     READ_BYTES = 65536,

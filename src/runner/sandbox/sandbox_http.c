@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "runner/sandbox/sandbox_internal.h"
+#include "runner/process/sandbox_base.h"
 
 enum { SAID_BYTES = 200, URL_BYTES = 1024 };
 

@@ -5,7 +5,7 @@
 
 #include "runner/sandbox/cgroup.h"
 #include "runner/sandbox/bubble.h"
-#include "runner/sandbox/sandbox_internal.h"
+#include "runner/process/sandbox_base.h"
 #include "runner/sandbox/sandboxes.h"
 
 enum { LOCAL_PATH_BYTES = 1024 };

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runner/tool/git_call.h"
+#include "runner/process/git_call.h"
 #include "runner/process/subprocess.h"
 #include "runner/sandbox/sandbox_local.h"
 

@@ -1,4 +1,4 @@
-#include "runner/tool/git_call.h"
+#include "runner/process/git_call.h"
 #include "runner/tool/tool_call.h"
 
 #include <ctype.h>

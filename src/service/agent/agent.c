@@ -274,3 +274,19 @@ enum status agent_share(struct call *call, const struct shared_agent *agents, si
     }
     return status;
 }
+
+enum status agent_list(struct call *call, struct slice after, int64_t limit, struct agent_row **out, size_t *out_count)
+{
+    return store_agent_list(call->db, call->who->tenant_key, after, limit, call->arena, out, out_count, &call->failure);
+}
+
+enum status agent_versions(struct call *call, struct slice slug, int64_t before, int64_t limit, struct agent_row **out,
+                           size_t *out_count)
+{
+    enum status status = store_agent_versions(call->db, call->who->tenant_key, slug, before, limit, call->arena, out,
+                                              out_count, &call->failure);
+    if (status == STATUS_OK && *out_count == 0 && before == 0) {
+        return failure_set(&call->failure, STATUS_NOT_FOUND, "agent_not_found", "There is no such agent.");
+    }
+    return status;
+}

@@ -42,4 +42,12 @@ struct shared_agent {
  * removed. */
 MUST_CHECK enum status agent_share(struct call *call, const struct shared_agent *agents, size_t count);
 
+/* Reader. The newest version of every agent of the caller's tenant, by id, those behind `after` (absent = from the
+ * first). */
+MUST_CHECK enum status agent_list(struct call *call, struct slice after, int64_t limit, struct agent_row **out,
+                                  size_t *out_count);
+/* Reader. Newest first, those before `before` (0 = from the newest); NOT_FOUND when there is no such agent. */
+MUST_CHECK enum status agent_versions(struct call *call, struct slice slug, int64_t before, int64_t limit,
+                                      struct agent_row **out, size_t *out_count);
+
 #endif

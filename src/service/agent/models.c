@@ -205,7 +205,7 @@ static void on_stop(struct loop_message *message)
 {
     struct models *models = (struct models *)((char *)message - offsetof(struct models, stop_message));
     for (size_t i = 0; i < models->count; i++) {
-        http_call_cancel(models->vendors[i].call);
+        provider_cancel_question(models->vendors[i].call);
         models->vendors[i].call = NULL;
     }
     models->stopped = true;

@@ -141,3 +141,10 @@ enum status preferences_update(struct call *call, const struct preferences *told
     out->queue_mode = told->queue_mode >= 0 ? told->queue_mode : out->queue_mode;
     return store_preferences_put(call->db, call->who->tenant_key, call->who->user_id, out, &call->failure);
 }
+
+enum status persona_list(struct call *call, struct slice after, int64_t limit, struct persona **out, size_t *out_count)
+{
+    struct slice self = slice_present(call->who->user_id) ? call->who->user_id : SLICE("");
+    return store_persona_list(call->db, call->who->tenant_key, self, after, limit, call->arena, out, out_count,
+                              &call->failure);
+}

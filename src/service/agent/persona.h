@@ -23,4 +23,8 @@ MUST_CHECK enum status persona_find(struct call *call, struct slice id, struct p
 MUST_CHECK enum status preferences_update(struct call *call, const struct preferences *told, struct preferences *out);
 MUST_CHECK enum status preferences_of(struct call *call, struct preferences *out);
 
+/* Reader. The caller's own and the shared ones, those behind `after` (absent = from the first). */
+MUST_CHECK enum status persona_list(struct call *call, struct slice after, int64_t limit, struct persona **out,
+                                    size_t *out_count);
+
 #endif

@@ -84,4 +84,11 @@ MUST_CHECK enum status ask_rules(struct call *call, struct ask_rule **out, size_
 MUST_CHECK enum status ask_forget_rules(struct call *call, struct loaded_session *loaded);
 MUST_CHECK enum status ask_rule_revoke(struct call *call, struct slice rule_id);
 
+/* Reader. What the session waits for, oldest first. */
+MUST_CHECK enum status ask_pending(struct call *call, const struct session *session, struct ask **out,
+                                   size_t *out_count);
+
+/* How many are pending is known from the first question on: each change of an ask is an event of its session. */
+MUST_CHECK enum status ask_load_count(struct call *call, struct loaded_session *loaded);
+
 #endif

@@ -1,12 +1,10 @@
-/* Steps that asking and answering share. Private to the room. */
+/* Steps that asking and answering share. Private to these files. */
 #ifndef SERVICE_ASK_INTERNAL_H
 #define SERVICE_ASK_INTERNAL_H
 
 #include "domain/ask_grant.h"
 #include "service/ask/ask.h"
 
-/* How many are pending is known from the first question on: each change of an ask is an event of its session. */
-MUST_CHECK enum status ask_load_count(struct call *call, struct loaded_session *loaded);
 /* NOT_FOUND `ask_not_found`. */
 MUST_CHECK enum status ask_load(struct call *call, const struct session *session, struct slice ask_id, struct ask *out);
 /* Saves an ask that is pending no longer, and says so in the log. `actor` absent = the caller. */

@@ -80,3 +80,8 @@ enum status ask_inbox(struct call *call, int64_t before, int64_t limit, struct a
                                 .limit = limit};
     return fill_page(call, &filter, may_answer, out);
 }
+
+enum status ask_pending(struct call *call, const struct session *session, struct ask **out, size_t *out_count)
+{
+    return store_ask_pending(call->db, session->tenant_key, session->key, call->arena, out, out_count, &call->failure);
+}

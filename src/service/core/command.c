@@ -162,3 +162,8 @@ enum status command_run_once(struct call *call, struct command *command, const s
     }
     return keep(call, command, once, &fingerprint);
 }
+
+enum status command_forget_answers(struct call *call, struct slice subject)
+{
+    return store_idempotency_forget(call->db, call->who->tenant_key, subject, &call->failure);
+}

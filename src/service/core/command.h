@@ -80,4 +80,7 @@ struct command_once {
  * credentials with the same bounds, and for callers who still have access to what it tells of. */
 MUST_CHECK enum status command_run_once(struct call *call, struct command *command, const struct command_once *once);
 
+/* Kept answers that tell of this subject are kept no longer: it is deleted. */
+MUST_CHECK enum status command_forget_answers(struct call *call, struct slice subject);
+
 #endif

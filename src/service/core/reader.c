@@ -108,3 +108,25 @@ int64_t readers_queue_length(struct readers *readers)
 {
     return (int64_t)work_queue_length(readers->queue);
 }
+
+enum status reader_begin(struct db *db, struct failure *failure)
+{
+    return db_begin_read(db, failure);
+}
+
+enum status reader_end(struct db *db, struct failure *failure)
+{
+    return db_end_read(db, failure);
+}
+
+bool reader_answers(struct db *db)
+{
+    struct failure failure;
+    int64_t users;
+    bool answers = false;
+    if (db_begin_read(db, &failure) == STATUS_OK) {
+        answers = store_user_count(db, &users, &failure) == STATUS_OK;
+        answers &= db_end_read(db, &failure) == STATUS_OK;
+    }
+    return answers;
+}

@@ -24,4 +24,10 @@ void readers_stop(struct readers *readers);
 void readers_free(struct readers *readers);
 int64_t readers_queue_length(struct readers *readers);
 
+/* On a reader's thread, around what a job reads: it sees one state of the database from begin to end. */
+MUST_CHECK enum status reader_begin(struct db *db, struct failure *failure);
+MUST_CHECK enum status reader_end(struct db *db, struct failure *failure);
+/* Does the database answer a question? */
+bool reader_answers(struct db *db);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "service/core/transaction.h"
 
-/* session_cache.c: the sessions this writer knows. */
+/* transaction_cache.c: the sessions this writer knows. */
 struct loaded_session *transaction_remember(struct transaction *transaction, int64_t tenant_key, struct slice id);
 void transaction_forget(struct transaction *transaction, struct loaded_session *loaded);
 void transaction_know_key(struct transaction *transaction,

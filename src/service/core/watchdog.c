@@ -1,9 +1,9 @@
 #include "service/core/watchdog.h"
 
-#include "service/ask/ask_internal.h"
+#include "service/ask/ask.h"
 #include "service/work/claim.h"
-#include "service/prompt/prompt_internal.h"
-#include "service/session/session_internal.h"
+#include "service/prompt/prompt.h"
+#include "service/session/session.h"
 #include "service/turn/turn.h"
 #include "service/turn/turn_close.h"
 

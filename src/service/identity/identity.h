@@ -101,4 +101,19 @@ MUST_CHECK enum status sign_out(struct call *call, struct slice cookie_secret);
 MUST_CHECK enum status ticket_create(struct call *call, struct slice session_id, char out_ticket[TOKEN_TEXT_BYTES],
                                      int64_t *out_expires_at_ms);
 
+/* Reader. */
+MUST_CHECK enum status user_find(struct call *call, struct slice user_id, struct user *out);
+/* The users of the caller's tenant, and what each is in it. */
+MUST_CHECK enum status user_list(struct call *call, struct user **out, enum member_role **out_roles, size_t *out_count);
+/* What a user is in this tenant; MEMBER_NONE when they are not in it. */
+MUST_CHECK enum status user_role(struct call *call, int64_t tenant_key, struct slice user_id, enum member_role *out);
+/* Reader. The user with this email and password; the tenants of several people with one email do not know of each
+ * other. An unknown email costs as much as a wrong password. */
+MUST_CHECK enum status user_by_password(struct call *call, struct slice email, struct slice password, struct user *out);
+/* Reader. The tenants the caller is a member of; none for who is no user. */
+MUST_CHECK enum status tenant_list(struct call *call, struct tenant **out, enum member_role **out_roles,
+                                   size_t *out_count);
+/* Reader. The tokens of the caller's tenant; with `ended` also those that were revoked or have expired. */
+MUST_CHECK enum status token_list(struct call *call, bool ended, struct token **out, size_t *out_count);
+
 #endif

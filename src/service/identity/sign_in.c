@@ -1,6 +1,8 @@
 #include "base/hash.h"
 #include "service/identity/identity_rows.h"
 
+enum { ACCOUNTS_PER_EMAIL_MAX = 8 };
+
 enum status sign_in_start(struct call *call, struct slice user_id, int64_t tenant_key, struct sign_in *out)
 {
     struct tenant *tenants;
@@ -71,4 +73,26 @@ enum status ticket_create(struct call *call, struct slice session_id, char out_t
     }
     *out_expires_at_ms = call->now_ms + call->service->limits.identity.ticket_ms;
     return identity_insert_grant(call, &grant, "st_", call->service->limits.identity.ticket_ms, out_ticket);
+}
+
+enum status user_by_password(struct call *call, struct slice email, struct slice password, struct user *out)
+{
+    struct user *accounts;
+    size_t count = 0;
+    bool found = false;
+    enum status status =
+        store_users_by_email(call->db, email, ACCOUNTS_PER_EMAIL_MAX, call->arena, &accounts, &count, &call->failure);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < count && !found; i++) {
+        *out = accounts[i];
+        found = password_matches(out->password_hash, password) && out->disabled_at_ms == 0;
+    }
+    if (count == 0) {
+        (void)password_matches((struct slice){0}, password);
+    }
+    return found ? STATUS_OK
+                 : failure_set(&call->failure, STATUS_UNAUTHENTICATED, "wrong_credentials",
+                               "Email or password is wrong.");
 }

@@ -211,3 +211,9 @@ enum status token_revoke(struct call *call, struct slice id)
     }
     return status == STATUS_OK ? revoke_row(call, &token) : status;
 }
+
+enum status token_list(struct call *call, bool ended, struct token **out, size_t *out_count)
+{
+    return store_token_list(call->db, call->who->tenant_key, ended ? 0 : call->now_ms, call->arena, out, out_count,
+                            &call->failure);
+}

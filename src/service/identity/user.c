@@ -172,3 +172,27 @@ enum status tenant_create(struct call *call, struct slice id, struct slice name,
                ? store_membership_put(call->db, out->key, call->who->user_id, MEMBER_OWNER, &call->failure)
                : status;
 }
+
+enum status user_find(struct call *call, struct slice user_id, struct user *out)
+{
+    return store_user_by_id(call->db, user_id, call->arena, out, &call->failure);
+}
+
+enum status user_list(struct call *call, struct user **out, enum member_role **out_roles, size_t *out_count)
+{
+    return store_user_list(call->db, call->who->tenant_key, call->arena, out, out_roles, out_count, &call->failure);
+}
+
+enum status user_role(struct call *call, int64_t tenant_key, struct slice user_id, enum member_role *out)
+{
+    return store_membership_get(call->db, tenant_key, user_id, out, &call->failure);
+}
+
+enum status tenant_list(struct call *call, struct tenant **out, enum member_role **out_roles, size_t *out_count)
+{
+    *out_count = 0;
+    if (!slice_present(call->who->user_id)) {
+        return STATUS_OK;
+    }
+    return store_membership_list(call->db, call->who->user_id, call->arena, out, out_roles, out_count, &call->failure);
+}

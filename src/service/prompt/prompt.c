@@ -5,7 +5,7 @@
 #include "service/session/media.h"
 #include "service/prompt/prompt_internal.h"
 #include "service/identity/secret.h"
-#include "service/session/session_internal.h"
+#include "service/session/session.h"
 #include "service/turn/turn.h"
 #include "service/work/step.h"
 

@@ -70,4 +70,18 @@ MUST_CHECK enum status prompt_after_move(struct call *call, struct loaded_sessio
 /* TIMER_COLLECT. *out_again: it was set anew. */
 MUST_CHECK enum status prompt_collect_over(struct call *call, struct loaded_session *loaded, bool *out_again);
 
+/* Reader. How many prompts wait, and from when on. */
+MUST_CHECK enum status prompt_queue_stats(struct call *call, const struct session *session, struct prompt_stats *out);
+
+/* How many wait is known from the first question on: every change of the queue goes through this writer, or makes the
+ * session stale. */
+MUST_CHECK enum status prompt_learn_queue(struct call *call, struct loaded_session *loaded);
+/* The prompts that wait, in their order. */
+MUST_CHECK enum status prompt_read_queue(struct call *call, struct loaded_session *loaded, struct prompt **out,
+                                         size_t *out_count);
+/* The content of a message of a group that takes another way than prompt_route says who sent it, too. `sender` may be
+ * NULL. */
+MUST_CHECK enum status prompt_name_sender(struct call *call, const struct session_access *entry,
+                                          const struct json *sender, struct slice *content);
+
 #endif

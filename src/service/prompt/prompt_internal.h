@@ -1,15 +1,10 @@
-/* Steps that the commands on prompts share. Private to the room. */
+/* Steps that the commands on prompts share. Private to these files. */
 #ifndef SERVICE_PROMPT_INTERNAL_H
 #define SERVICE_PROMPT_INTERNAL_H
 
 #include "domain/routing.h"
 #include "service/prompt/prompt.h"
 
-/* How many wait is known from the first question on: every change of the queue goes through this writer, or makes the
- * session stale. */
-MUST_CHECK enum status prompt_learn_queue(struct call *call, struct loaded_session *loaded);
-MUST_CHECK enum status prompt_read_queue(struct call *call, struct loaded_session *loaded, struct prompt **out,
-                                         size_t *out_count);
 MUST_CHECK enum status prompt_withdraw_one(struct call *call, struct loaded_session *loaded,
                                            const struct prompt *prompt, const char *reason);
 /* All of a thread, or of every thread; *out are those withdrawn. */
@@ -35,10 +30,6 @@ MUST_CHECK enum status prompt_dispatch_next(struct call *call, struct loaded_ses
 /* Who is heard in a group; the prompt then says who spoke. */
 MUST_CHECK enum status prompt_route(struct call *call, const struct session_access *entry,
                                     const struct prompt_request *request, struct prompt *prompt, enum routing *out);
-/* The content of a message of a group that takes another way than prompt_route says who sent it, too. `sender` may be
- * NULL. */
-MUST_CHECK enum status prompt_name_sender(struct call *call, const struct session_access *entry,
-                                          const struct json *sender, struct slice *content);
 /* Into the log, and nobody runs. */
 MUST_CHECK enum status prompt_log(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
                                   struct prompt_receipt *out);

@@ -249,3 +249,8 @@ enum status prompt_list(struct call *call, struct slice session_id, struct promp
                                                    out_count, &call->failure)
                                : status;
 }
+
+enum status prompt_queue_stats(struct call *call, const struct session *session, struct prompt_stats *out)
+{
+    return store_prompt_stats(call->db, session->tenant_key, session->key, out, &call->failure);
+}

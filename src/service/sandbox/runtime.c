@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "service/ask/ask.h"
 #include "service/identity/identity.h"
-#include "service/prompt/prompt_internal.h"
-#include "service/session/session_internal.h"
+#include "service/prompt/prompt.h"
+#include "service/session/session.h"
 
 enum status runtime_append(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {

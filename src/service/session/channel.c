@@ -248,3 +248,12 @@ enum status channel_followup(struct call *call, struct loaded_session *loaded, b
     *out_again = next_ms != 0;
     return status == STATUS_OK && *out_again ? transaction_timer(call, loaded, TIMER_FOLLOWUP, next_ms) : status;
 }
+
+enum status channel_list(struct call *call, struct slice session_id, struct channel **out, size_t *out_count)
+{
+    struct session session;
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
+    return status == STATUS_OK ? store_channel_list(call->db, session.tenant_key, session.key, call->arena, out,
+                                                    out_count, &call->failure)
+                               : status;
+}

@@ -22,4 +22,8 @@ MUST_CHECK enum status channel_note_message(struct call *call, struct loaded_ses
 /* the timer: tells what is due, and is put again for what is not. */
 MUST_CHECK enum status channel_followup(struct call *call, struct loaded_session *loaded, bool *out_again);
 
+/* Reader. The channels of a session. */
+MUST_CHECK enum status channel_list(struct call *call, struct slice session_id, struct channel **out,
+                                    size_t *out_count);
+
 #endif

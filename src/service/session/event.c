@@ -1,7 +1,7 @@
 #include "service/session/event.h"
 
 #include "service/session/media.h"
-#include "service/prompt/prompt_internal.h"
+#include "service/prompt/prompt.h"
 #include "service/identity/secret.h"
 
 static enum status check_sequence(struct call *call, const struct session *session, int64_t if_sequence)
@@ -161,4 +161,45 @@ enum status event_last(struct call *call, const struct session *session, const e
                                   .newest_first = true,
                                   .limit = 1};
     return store_event_read(call->db, &filter, keep, owner, &call->failure);
+}
+
+enum status event_log_read(struct call *call, const struct session *session, struct event_filter *filter,
+                           bool (*each)(void *owner, const struct event *event), void *owner)
+{
+    filter->tenant_key = session->tenant_key;
+    filter->session_key = session->key;
+    return store_event_read(call->db, filter, each, owner, &call->failure);
+}
+
+enum status event_read_partial(struct call *call, const struct session *session, struct partial *out)
+{
+    return store_partial_load(call->db, session->tenant_key, session->key, call->arena, out, &call->failure);
+}
+
+enum status event_firehose_end(struct call *call, struct position *out)
+{
+    int64_t horizon;
+    enum status status = store_firehose_horizon(call->db, &horizon, &call->failure);
+    return status == STATUS_OK ? store_firehose_end(call->db, call->who->tenant_key, horizon, out, &call->failure)
+                               : status;
+}
+
+enum status event_check_live(struct call *call, const struct session *session)
+{
+    struct lease lease;
+    if (!session_status_is_active(session->status)) {
+        return failure_set(&call->failure, STATUS_CONFLICT, "session_ended",
+                           "Live output belongs to a turn; this session is %s.",
+                           session_status_enum.names[session->status]);
+    }
+    if (access_runs(call->who, session, slice_present(call->lease_token))) {
+        return STATUS_OK;
+    }
+    enum status status =
+        store_lease_get(call->db, session->tenant_key, session->key, call->arena, &lease, &call->failure);
+    if (status == STATUS_OK && lease.expires_at_ms > call->steady_ms) {
+        return failure_set(&call->failure, STATUS_STALE, "lease_required",
+                           "Somebody else runs this session; live output comes from the holder of its lease.");
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }

@@ -179,3 +179,8 @@ enum status explain_session(struct call *call, struct slice session_id, struct s
     out->why = explain(&facts);
     return status == STATUS_OK ? learn_since(call, out) : status;
 }
+
+struct slice explain_timer_kind(const struct timer *timer)
+{
+    return slice_of(timer_kind_enum.names[timer->kind]);
+}

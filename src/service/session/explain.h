@@ -35,4 +35,7 @@ struct session_explained {
 /* Reader. */
 MUST_CHECK enum status explain_session(struct call *call, struct slice session_id, struct session_explained *out);
 
+/* The name of the timer's kind. */
+struct slice explain_timer_kind(const struct timer *timer);
+
 #endif

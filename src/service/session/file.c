@@ -68,3 +68,42 @@ enum status file_add(struct call *call, struct slice session_id, struct blob *fi
     status = media_attach(call, session, &list);
     return status == STATUS_OK ? tell(call, entry.loaded, file) : status;
 }
+
+enum status file_list(struct call *call, struct slice session_id, int64_t limit, struct blob **out, size_t *out_count)
+{
+    struct session session;
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
+    return status == STATUS_OK ? store_blob_list(call->db, session.tenant_key, session.key, limit, call->arena, out,
+                                                 out_count, &call->failure)
+                               : status;
+}
+
+enum status file_read(struct call *call, struct slice session_id, struct slice handle, struct blob *out)
+{
+    struct session session;
+    struct hash sha256;
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
+    if (status == STATUS_OK && !blob_handle_parse(handle, &sha256)) {
+        status = failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "The session has no such file.");
+    }
+    return status == STATUS_OK ? store_blob_read(call->db, &call->service->blobs, session.tenant_key, session.key,
+                                                 &sha256, call->arena, out, &call->failure)
+                               : status;
+}
+
+struct slice file_handle(const struct blob *file, struct arena *arena)
+{
+    char handle[BLOB_HANDLE_BYTES];
+    blob_handle(&file->sha256, handle);
+    return arena_copy(arena, slice_of(handle));
+}
+
+enum status file_change_list(struct call *call, struct slice session_id, struct slice after, int64_t limit,
+                             struct changed_file **out, size_t *out_count)
+{
+    struct session session;
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
+    return status == STATUS_OK ? store_file_change_list(call->db, session.tenant_key, session.key, after, limit,
+                                                        call->arena, out, out_count, &call->failure)
+                               : status;
+}

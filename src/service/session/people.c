@@ -253,3 +253,21 @@ enum status share_redeem(struct call *call, struct slice token, struct session_a
     }
     return status;
 }
+
+enum status participant_list(struct call *call, struct slice session_id, struct participant **out, size_t *out_count)
+{
+    struct session session;
+    enum status status = session_authorize_read(call, session_id, ACTION_READ, &session, NULL);
+    return status == STATUS_OK ? store_participant_list(call->db, session.tenant_key, session.key, call->arena, out,
+                                                        out_count, &call->failure)
+                               : status;
+}
+
+enum status share_list(struct call *call, struct slice session_id, struct share_link **out, size_t *out_count)
+{
+    struct session session;
+    enum status status = session_authorize_read(call, session_id, ACTION_SHARE, &session, NULL);
+    return status == STATUS_OK ? store_share_list(call->db, session.tenant_key, session.key, call->arena, out,
+                                                  out_count, &call->failure)
+                               : status;
+}

@@ -23,4 +23,12 @@ MUST_CHECK enum status share_deactivate(struct call *call, struct slice session_
 MUST_CHECK enum status share_redeem(struct call *call, struct slice token, struct session_access *out,
                                     enum access_role *out_role);
 
+/* Reader. Who takes part in a session. */
+MUST_CHECK enum status participant_list(struct call *call, struct slice session_id, struct participant **out,
+                                        size_t *out_count);
+
+/* Reader. The share links of a session. */
+MUST_CHECK enum status share_list(struct call *call, struct slice session_id, struct share_link **out,
+                                  size_t *out_count);
+
 #endif

@@ -296,3 +296,19 @@ enum status session_view_at(struct call *call, struct slice id, int64_t sequence
     }
     return status;
 }
+
+enum status session_list(struct call *call, const struct session_filter *filter, struct session_page *out)
+{
+    return store_session_list(call->db, filter, call->arena, out, &call->failure);
+}
+
+enum status session_count(struct call *call, const struct session_filter *filter,
+                          int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT])
+{
+    return store_counts(call->db, filter, counts, &call->failure);
+}
+
+enum status session_count_children(struct call *call, const struct session *session, int64_t *out)
+{
+    return store_session_count_children(call->db, session->tenant_key, session->id, out, &call->failure);
+}

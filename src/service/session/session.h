@@ -45,4 +45,18 @@ MUST_CHECK enum status session_view_at(struct call *call, struct slice id, int64
  * ended one loses its lease, timers and queued prompts and its parent is told. Called after the change was appended. */
 MUST_CHECK enum status session_after_move(struct call *call, struct loaded_session *loaded);
 
+/* Reader. What of the tenant the filter lets through; whoever fills it says who asks (visible_to, private_of). */
+MUST_CHECK enum status session_list(struct call *call, const struct session_filter *filter, struct session_page *out);
+MUST_CHECK enum status session_count(struct call *call, const struct session_filter *filter,
+                                     int64_t counts[TYPE_COUNT][SESSION_STATUS_COUNT]);
+MUST_CHECK enum status session_count_children(struct call *call, const struct session *session, int64_t *out);
+
+/* LIMITED, with the numbers, when the owner of this session at rest has as many sessions under way as they may; nothing
+ * when it is under way, or does not count. */
+MUST_CHECK enum status session_check_begin(struct call *call, const struct session *session);
+/* Whoever runs it does so no longer; nothing when nobody does. */
+MUST_CHECK enum status session_drop_lease(struct call *call, struct loaded_session *loaded);
+/* What a turn leaves behind after a move: its lease, its asks, the prompts behind it. A part of session_after_move. */
+MUST_CHECK enum status session_leave_turn(struct call *call, struct loaded_session *loaded);
+
 #endif

@@ -1,4 +1,4 @@
-/* Steps that several commands on sessions share. Private to the room. */
+/* Steps that several commands on sessions share. Private to these files. */
 #ifndef SERVICE_SESSION_INTERNAL_H
 #define SERVICE_SESSION_INTERNAL_H
 
@@ -9,14 +9,8 @@
 MUST_CHECK enum status session_equip(struct call *call, struct session_input *input);
 /* LIMITED, with the numbers, when its owner has as many sessions under way as he may. */
 MUST_CHECK enum status session_check_limit(struct call *call, struct slice owner);
-/* The same for a session at rest that is about to begin something; nothing when it is under way, or does not count. */
-MUST_CHECK enum status session_check_begin(struct call *call, const struct session *session);
 /* The timers a session that is not ended has: its time to live, the rule for human sessions. */
 MUST_CHECK enum status session_start_timers(struct call *call, struct loaded_session *loaded);
-/* Whoever runs it does so no longer; nothing when nobody does. */
-MUST_CHECK enum status session_drop_lease(struct call *call, struct loaded_session *loaded);
-/* What a turn leaves behind after a move: its lease, its asks, the prompts behind it. A part of session_after_move. */
-MUST_CHECK enum status session_leave_turn(struct call *call, struct loaded_session *loaded);
 /* Appends changes that may have reopened the session; its timers then run again, and it asks again. */
 MUST_CHECK enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes);
 /* Notes in the parent's log what became of a child. */

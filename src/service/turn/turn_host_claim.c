@@ -24,6 +24,7 @@ static void add_found(struct call *call, struct turn_host *turns, const struct c
 {
     const struct session *session = &claimed->loaded->session;
     struct turn *turn = memory_zeroed(sizeof *turn);
+    turn->host_calls = &turn_host_calls;
     turn->turns = turns;
     turn->said_end = &turn->said;
     turn->brief.loop = turns->options.loop;

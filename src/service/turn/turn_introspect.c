@@ -38,6 +38,7 @@ void turn_introspect(struct turn_host *turns, const struct publication_entry *st
         return;
     }
     struct turn *turn = memory_zeroed(sizeof *turn);
+    turn->host_calls = &turn_host_calls;
     struct start *start = memory_zeroed(sizeof *start);
     turn->turns = turns;
     turn->said_end = &turn->said;

@@ -75,7 +75,7 @@ void turn_abort_hosted(struct turn *turn, const char *cause)
     turn->ended = true;
 }
 
-void turn_agent_lost(struct turn *turn, const char *cause)
+void turn_take_loss(struct turn *turn, const char *cause)
 {
     struct turn_op *said = turn_op_new(TURN_OP_ABORT);
     said->text = arena_format(&said->arena, "%s", cause);

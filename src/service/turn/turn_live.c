@@ -84,7 +84,7 @@ static void show_masked(struct turn *turn, struct secrets *secrets, bool hides_m
     buffer_release(&scratch);
 }
 
-void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
+void turn_take_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
     struct secrets *secrets = turn->turns->options.service->secrets;
     if (turn->ended || turn->over || turn->introspects) {

@@ -37,7 +37,7 @@ static struct slice thread_of(const struct turn *turn, const struct event *event
     return slice_present(event->thread_id) ? event->thread_id : turn->brief.thread_id;
 }
 
-void turn_event(struct turn *turn, const struct event *event)
+void turn_take_event(struct turn *turn, const struct event *event)
 {
     struct event kept = *event;
     if (turn->introspects && !turn_introspect_event(&kept)) {
@@ -54,7 +54,7 @@ void turn_event(struct turn *turn, const struct event *event)
     turn_enqueue(turn, said);
 }
 
-void turn_ask(struct turn *turn, const struct ask *ask)
+void turn_take_ask(struct turn *turn, const struct ask *ask)
 {
     struct turn_op *said = turn_op_new(TURN_OP_ASK);
     ask_copy(&said->ask, ask, &said->arena);
@@ -62,21 +62,21 @@ void turn_ask(struct turn *turn, const struct ask *ask)
     turn_enqueue(turn, said);
 }
 
-void turn_cancel_ask(struct turn *turn, struct slice ask_id)
+void turn_take_cancel(struct turn *turn, struct slice ask_id)
 {
     struct turn_op *said = turn_op_new(TURN_OP_CANCEL_ASK);
     said->id = arena_copy(&said->arena, ask_id);
     turn_enqueue(turn, said);
 }
 
-void turn_save_state(struct turn *turn, struct slice json)
+void turn_take_state(struct turn *turn, struct slice json)
 {
     struct turn_op *said = turn_op_new(TURN_OP_SAVE_STATE);
     said->text = arena_copy(&said->arena, json);
     turn_enqueue(turn, said);
 }
 
-void turn_call_service(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
+void turn_take_call(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
     if (slice_is(tool, "save_snapshot") && !turn->introspects) {
         turn_snapshot_take(turn, then);
@@ -95,7 +95,7 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
     turn_enqueue(turn, said);
 }
 
-void turn_end(struct turn *turn, const struct turn_end *end)
+void turn_take_end(struct turn *turn, const struct turn_end *end)
 {
     if (turn_stop_is_early(end->stop)) {
         turn_show_held(turn);
@@ -111,7 +111,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
     turn->ended = true;
 }
 
-bool turn_is_full(const struct turn *turn)
+bool turn_has_no_room(const struct turn *turn)
 {
     return turn->queued_bytes > turn->turns->options.limits.said_bytes_max;
 }
@@ -412,9 +412,14 @@ static void note_sequence(struct call *call, struct turn *turn)
     }
 }
 
+static struct turn *turn_of_command(struct command *command)
+{
+    return (struct turn *)((char *)command - offsetof(struct turn, command));
+}
+
 static enum status write_run(struct call *call, struct command *command)
 {
-    struct turn *turn = (struct turn *)command;
+    struct turn *turn = turn_of_command(command);
     enum status status = STATUS_OK;
     for (struct turn_op *said = turn->writing; said && status == STATUS_OK; said = said->next) {
         status = writes[said->kind](call, turn, said);
@@ -425,10 +430,22 @@ static enum status write_run(struct call *call, struct command *command)
 
 static void write_finish(struct command *command, enum status status, const struct failure *failure)
 {
-    struct turn *turn = (struct turn *)command;
+    struct turn *turn = turn_of_command(command);
     turn->status = status;
     turn->failure = failure ? *failure : (struct failure){0};
     loop_post(turn->turns->options.loop, &turn->message);
 }
 
 const struct command_type turn_write = {"turn.write", 0, write_run, write_finish};
+
+const struct turn_host_calls turn_host_calls = {
+    .delta = turn_take_delta,
+    .event = turn_take_event,
+    .ask = turn_take_ask,
+    .cancel_ask = turn_take_cancel,
+    .save_state = turn_take_state,
+    .end = turn_take_end,
+    .agent_lost = turn_take_loss,
+    .call_service = turn_take_call,
+    .is_full = turn_has_no_room,
+};

@@ -58,7 +58,8 @@ enum { TURN_TEXTS = 2 }; /* reasoning and text */
 
 /* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */
 struct turn {
-    struct command command; /* first: writes what the turn did */
+    const struct turn_host_calls *host_calls; /* first, for the driver's words: turn_host_calls */
+    struct command command;                   /* writes what the turn did */
     struct principal writes_as;
     struct read_job brief_job;
     struct loop_message message, briefed_message;
@@ -197,5 +198,17 @@ void turn_enqueue(struct turn *turn, struct turn_op *said);
 void turn_flush(struct turn *turn);
 /* The write job's functions, and what happens on the loop after it. */
 extern const struct command_type turn_write;
+
+/* What the driver says (runner/driver.h), taken by its host. */
+extern const struct turn_host_calls turn_host_calls;
+void turn_take_event(struct turn *turn, const struct event *event);
+void turn_take_ask(struct turn *turn, const struct ask *ask);
+void turn_take_cancel(struct turn *turn, struct slice ask_id);
+void turn_take_state(struct turn *turn, struct slice json);
+void turn_take_call(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then);
+void turn_take_end(struct turn *turn, const struct turn_end *end);
+bool turn_has_no_room(const struct turn *turn);
+void turn_take_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text);
+void turn_take_loss(struct turn *turn, const char *cause);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "domain/merge.h"
 #include "service/ask/ask.h"
-#include "service/session/session_internal.h"
+#include "service/session/session.h"
 #include "service/turn/turn.h"
 #include "service/turn/turn_close.h"
 #include "service/turn/turn_partial.h"
@@ -368,4 +368,16 @@ enum status lease_revoke(struct call *call, struct loaded_session *loaded, const
         status = turn_after_requeue(call, loaded);
     }
     return status == STATUS_OK ? session_after_move(call, loaded) : status;
+}
+
+enum status claim_stats(struct call *call, struct session_filter *filter, struct queue_stats **out_queues,
+                        size_t *out_queue_count, struct worker_stats **out_workers, size_t *out_worker_count)
+{
+    if (access_check_claim(call->who, NULL) == STATUS_OK) {
+        filter->visible_to = filter->private_of = (struct slice){0};
+    }
+    enum status status = store_queue_stats(call->db, filter, call->arena, out_queues, out_queue_count, &call->failure);
+    return status == STATUS_OK
+               ? store_worker_stats(call->db, filter, call->arena, out_workers, out_worker_count, &call->failure)
+               : status;
 }

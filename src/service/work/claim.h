@@ -44,4 +44,9 @@ MUST_CHECK enum status claim_release(struct call *call, struct slice id, struct 
 /* Writer. The lease is taken from its holder: hosted turns are cut for this cause, the work of others waits again. */
 MUST_CHECK enum status lease_revoke(struct call *call, struct loaded_session *loaded, const char *cause);
 
+/* Reader. What waits in each queue, and who works. Whoever could claim it may know of it, whatever else they see. */
+MUST_CHECK enum status claim_stats(struct call *call, struct session_filter *filter, struct queue_stats **out_queues,
+                                   size_t *out_queue_count, struct worker_stats **out_workers,
+                                   size_t *out_worker_count);
+
 #endif

@@ -2,7 +2,7 @@
 
 #include "domain/contract.h"
 #include "service/work/entity.h"
-#include "service/session/session_internal.h"
+#include "service/session/session.h"
 #include "service/work/step_internal.h"
 
 enum status step_load(struct call *call, const struct session *session, struct loaded_step *out)

@@ -1,6 +1,6 @@
 #include "domain/prompt.h"
 #include "service/session/session_end.h"
-#include "service/session/session_internal.h"
+#include "service/session/session.h"
 #include "service/work/step_internal.h"
 
 enum { RESULT_BYTES_MAX = 16 * 1024 }; /* of a step before, told to those after it; longer ones are looked up */

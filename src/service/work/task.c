@@ -149,3 +149,11 @@ enum status task_remove(struct call *call, struct slice id)
     }
     return store_task_delete(call->db, call->who->tenant_key, id, &deleted, &call->failure);
 }
+
+enum status task_list(struct call *call, struct slice after, int64_t limit, struct task_row **out, size_t *out_count)
+{
+    enum status status = entity_check_reach(call);
+    return status == STATUS_OK ? store_task_list(call->db, call->who->tenant_key, after, limit, call->arena, out,
+                                                 out_count, &call->failure)
+                               : status;
+}

@@ -29,4 +29,8 @@ struct started_task {
 MUST_CHECK enum status task_start(struct call *call, struct slice id, const struct task_order *order,
                                   struct started_task *out);
 
+/* Reader. By id, those behind `after` (absent = from the first). FORBIDDEN as entity_check_reach. */
+MUST_CHECK enum status task_list(struct call *call, struct slice after, int64_t limit, struct task_row **out,
+                                 size_t *out_count);
+
 #endif

@@ -1,4 +1,4 @@
-/* What defining a task and running it share. Private to the room. */
+/* What defining a task and running it share. Private to these files. */
 #ifndef SERVICE_TASK_INTERNAL_H
 #define SERVICE_TASK_INTERNAL_H
 

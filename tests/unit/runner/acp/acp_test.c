@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runner/fake_host.h"
-#include "runner/sandbox/sandbox_internal.h"
+#include "runner/process/sandbox_base.h"
 #include "unit.h"
 
 enum { TURNS_MAX = 8 };

@@ -1,6 +1,6 @@
-/* What the two kinds of sandboxes and the processes in them share. Only for this room. */
-#ifndef RUNNER_SANDBOX_INTERNAL_H
-#define RUNNER_SANDBOX_INTERNAL_H
+/* What the two kinds of sandboxes and the processes in them share. Only for process.c and the kinds of sandboxes. */
+#ifndef RUNNER_SANDBOX_BASE_H
+#define RUNNER_SANDBOX_BASE_H
 
 #include "runner/process/process.h"
 

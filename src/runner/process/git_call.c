@@ -1,4 +1,4 @@
-#include "runner/tool/git_call.h"
+#include "runner/process/git_call.h"
 
 enum { FILTERS_MAX = 64, VARIABLES_MAX = 640 };
 
