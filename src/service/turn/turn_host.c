@@ -199,7 +199,7 @@ static void on_stop(struct loop_message *message)
     struct turn_host *turns = (struct turn_host *)((char *)message - offsetof(struct turn_host, stop_message));
     for (struct turn *turn = turns->runs, *next; turn; turn = next) {
         next = turn->next;
-        if (!turn->ended && !turn->over) {
+        if (turn_is_open(turn)) {
             turn_abort_hosted(turn, "server_stopping");
         }
     }

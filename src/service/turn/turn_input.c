@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "domain/silence.h"
 #include "runner/tool/path.h"
 #include "service/agent/agent.h"
@@ -185,5 +187,9 @@ void turn_read_brief(struct turn *turn)
 {
     const struct turn_host_options *options = &turn->turns->options;
     turn->brief_job.run = brief_run;
-    turn->briefs = options->submit_read(options->read_owner, &turn->brief_job);
+    assert(!turn->is_writing);
+    turn->is_loading = options->submit_read(options->read_owner, &turn->brief_job);
+    if (turn->is_loading) {
+        turn_enter(turn, TURN_LOADING);
+    }
 }

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -5,12 +6,12 @@
 
 enum { TRY_AGAIN_MS = 1000 };
 
-/* Takes the driver out of the turn; what it says from now on is not heard. */
+/* Takes the driver out of the turn; its later output is discarded. */
 static void part_from_driver(struct turn *turn)
 {
-    if (turn->started) {
-        turn->started = false;
-        turn->driver->free(turn->state);
+    if (turn->has_driver) {
+        turn->has_driver = false;
+        turn->driver->free(turn->driver_state);
     }
 }
 
@@ -18,7 +19,10 @@ static void drop(struct turn *turn)
 {
     struct turn_host *turns = turn->turns;
     struct turn **link = &turns->runs;
-    turn->over = true;
+    assert(!turn->is_loading && !turn->is_writing);
+    if (turn->state != TURN_OVER) {
+        turn_enter(turn, TURN_OVER);
+    }
     part_from_driver(turn);
     runtime_host_release(&turn->use);
     while (*link != turn) {
@@ -34,11 +38,11 @@ static void drop(struct turn *turn)
 /* Somebody else has the session now, or it ended: the driver learns it and nothing more is written. */
 static void give_up(struct turn *turn)
 {
-    turn->over = true;
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, true);
+    turn_enter(turn, TURN_OVER);
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, true);
     }
-    if (!turn->waits && !turn->briefs) {
+    if (!turn->is_writing && !turn->is_loading) {
         drop(turn);
     }
 }
@@ -46,15 +50,25 @@ static void give_up(struct turn *turn)
 /* The host ends the turn in its driver's place. */
 static void end_without_driver(struct turn *turn, const struct turn_end *end)
 {
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, true);
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, true);
     }
-    turn->ended = false;
+    if (!turn_is_open(turn)) { /* the driver ended it when it was interrupted */
+        return;
+    }
     said_free_all(turn->said);
     turn->said = NULL;
     turn->said_end = &turn->said;
     turn->queued_bytes = 0;
     turn_end(turn, end);
+}
+
+static void enqueue_abort(struct turn *turn, const char *cause)
+{
+    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
+    said->text = arena_format(&said->arena, "%s", cause);
+    turn_enqueue(turn, said);
+    turn_enter(turn, TURN_ENDING);
 }
 
 void turn_abort_hosted(struct turn *turn, const char *cause)
@@ -63,76 +77,73 @@ void turn_abort_hosted(struct turn *turn, const char *cause)
         give_up(turn);
         return;
     }
-    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, true);
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, true);
     }
-    said->text = arena_format(&said->arena, "%s", cause);
-    turn->ended = false;
-    turn_show_held(turn);
-    turn_text_keep(turn);
-    turn_enqueue(turn, said);
-    turn->ended = true;
+    if (turn_is_open(turn)) {
+        turn_show_held(turn);
+        turn_text_keep(turn);
+        enqueue_abort(turn, cause);
+    }
 }
 
 void turn_agent_lost(struct turn *turn, const char *cause)
 {
-    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
-    said->text = arena_format(&said->arena, "%s", cause);
-    turn_enqueue(turn, said);
-    turn->ended = true;
+    if (turn_is_open(turn)) {
+        enqueue_abort(turn, cause);
+    }
 }
 
 /* A look that is under way may have read the log before what is told now. */
 void turn_read_log(struct turn *turn)
 {
-    turn->looks_again = turn->looks;
-    if (!turn->looks && !turn->ended) {
-        turn->looks = true;
+    turn->reads_log_again = turn->is_reading_log;
+    if (!turn->is_reading_log && turn_is_open(turn)) {
+        turn->is_reading_log = true;
         turn_enqueue(turn, turn_op_new(TURN_OP_READ_LOG));
     }
 }
 
 static void interrupt(struct turn *turn)
 {
-    if (turn->interrupt_until_ms || turn->ended) {
+    if (turn->interrupt_until_ms || !turn_is_open(turn)) {
         return;
     }
     turn->interrupt_until_ms = turn_host_steady_ms(turn->turns) + turn->turns->options.limits.interrupt_ms;
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, false);
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, false);
     } else {
         end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = SESSION_IDLE});
     }
 }
 
-static void hear(struct turn *turn, const struct heard_event *heard, struct arena *arena)
+/* False when it says that the turn lost its session. */
+static bool hear(struct turn *turn, const struct heard_event *heard, struct arena *arena)
 {
     const struct json *said = NULL;
     const struct event *event = &heard->event;
-    if (turn->ended || turn->over || json_parse(arena, event->metadata, &said, NULL) != STATUS_OK) {
-        return;
+    if (!turn_is_open(turn) || json_parse(arena, event->metadata, &said, NULL) != STATUS_OK) {
+        return true;
     }
     if (turn->introspects) { /* the session moves, or somebody speaks */
-        turn->lost |= event->kind == EVENT_INTROSPECTION_INTERRUPTED || event->kind == EVENT_SESSION_STATUS_CHANGE;
-        return;
+        return event->kind != EVENT_INTROSPECTION_INTERRUPTED && event->kind != EVENT_SESSION_STATUS_CHANGE;
     }
     bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
     if (event->kind == EVENT_SESSION_STATUS_CHANGE) {
         int to = enum_names_find(session_status_enum, json_text_of(said, "to"));
-        if (to >= 0 && session_status_is_ended((enum session_status)to)) {
-            turn->lost = true;
-        }
-    } else if (event->kind == EVENT_TURN_INTERRUPT_REQUESTED) {
+        return to < 0 || !session_status_is_ended((enum session_status)to);
+    }
+    if (event->kind == EVENT_TURN_INTERRUPT_REQUESTED) {
         if (of_this_turn) {
             interrupt(turn);
         }
-    } else if (of_this_turn && turn->started) {
+    } else if (of_this_turn && turn->has_driver) {
         struct ask ask;
         ask_of_event(event->kind, said, &ask);
         ask.id = slice_present(heard->ask_id) ? heard->ask_id : ask.id;
-        turn->driver->answer(turn->state, &ask);
+        turn->driver->answer(turn->driver_state, &ask);
     }
+    return true;
 }
 
 /* What a look found, taken out of the turn: what the driver says to it may start the next look at once. */
@@ -152,25 +163,27 @@ static struct heard take_heard(struct turn *turn)
     return heard;
 }
 
-static void hear_all(struct turn *turn, struct heard *heard)
+static bool hear_all(struct turn *turn, struct heard *heard)
 {
+    bool has_session = true;
     for (size_t i = 0; i < heard->count; i++) {
-        hear(turn, &heard->events[i], &heard->arena);
+        has_session &= hear(turn, &heard->events[i], &heard->arena);
     }
     arena_release(&heard->arena);
+    return has_session;
 }
 
 /* Tells the driver what became of the things it said that have an answer of their own. */
 static void answer_served(struct turn *turn, struct turn_op *written)
 {
     for (struct turn_op *said = written; said; said = said->next) {
-        if (said->kind == TURN_OP_CALL_SERVICE && turn->started) {
+        if (said->kind == TURN_OP_CALL_SERVICE && turn->has_driver) {
             said->then.done(said->then.owner, said->result, said->error);
         }
-        if (said->kind == TURN_OP_ASK && said->decided && turn->started) {
-            turn->driver->answer(turn->state, &said->opened);
+        if (said->kind == TURN_OP_ASK && said->decided && turn->has_driver) {
+            turn->driver->answer(turn->driver_state, &said->opened);
         }
-        turn->looks &= said->kind != TURN_OP_READ_LOG;
+        turn->is_reading_log &= said->kind != TURN_OP_READ_LOG;
     }
 }
 
@@ -178,7 +191,7 @@ static void after_write(struct turn *turn)
 {
     struct turn_op *written = turn->writing;
     struct heard heard = take_heard(turn);
-    bool ended = false;
+    bool ended = false, has_session = true;
     turn->writing = NULL;
     turn->sequence = turn->written_sequence;
     for (struct turn_op *said = written; said; said = said->next) {
@@ -187,8 +200,8 @@ static void after_write(struct turn *turn)
     }
     if (!ended) {
         answer_served(turn, written);
-        hear_all(turn, &heard);
-        if (turn->looks_again && !turn->looks) {
+        has_session = hear_all(turn, &heard);
+        if (turn->reads_log_again && !turn->is_reading_log) {
             turn_read_log(turn);
         }
     }
@@ -196,7 +209,7 @@ static void after_write(struct turn *turn)
     if (ended) {
         arena_release(&heard.arena);
         drop(turn);
-    } else if (turn->lost) {
+    } else if (!has_session) {
         give_up(turn);
     } else {
         turn_flush(turn);
@@ -213,14 +226,13 @@ static void after_failed_write(struct turn *turn)
         turn->retry_at_ms = turn_host_steady_ms(turn->turns) + TRY_AGAIN_MS;
         return;
     }
-    bool was_end = turn->ended;
     bool is_lost =
         is_away || turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN;
     if (!is_lost) {
         log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
                  LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", slice_of(turn->failure.detail)));
     }
-    if (is_lost || was_end) {
+    if (is_lost || !turn_is_open(turn)) {
         give_up(turn);
         return;
     }
@@ -238,8 +250,8 @@ static void on_written(struct loop_message *message)
 {
     struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, message));
     struct turn_host *turns = turn->turns;
-    turn->waits = false;
-    if (turn->over) {
+    turn->is_writing = false;
+    if (turn->state == TURN_OVER) {
         drop(turn);
     } else if (turn->status == STATUS_OK) {
         after_write(turn);
@@ -258,17 +270,17 @@ static void start_driver(struct turn *turn)
                                                     .to = SESSION_IDLE});
         return;
     }
-    turn->state = turn->driver->start(turn->driver->owner, turn, &turn->brief);
-    turn->started = true;
+    turn_enter(turn, TURN_RUNNING);
+    turn->driver_state = turn->driver->start(turn->driver->owner, turn, &turn->brief);
+    turn->has_driver = true;
 }
 
 static void on_ready(void *owner, struct sandbox *sandbox, const struct failure *failure)
 {
     struct turn *turn = owner;
     struct turn_host *turns = turn->turns;
-    turn->readies = false;
     turn->brief.sandbox = sandbox;
-    if (turn->ended || turn->over) {
+    if (!turn_is_open(turn)) {
         return;
     }
     if (sandbox) {
@@ -300,12 +312,12 @@ static bool end_at_limit(struct turn *turn)
 static void meet_driver(struct turn *turn)
 {
     struct runtime_host *runtimes = turn->turns->options.runtimes;
-    if (turn->ended || end_at_limit(turn)) {
+    if (!turn_is_open(turn) || end_at_limit(turn)) {
         return;
     }
     if (turn->status == STATUS_OK && turn->driver && runtimes && agent_has_sandbox(&turn->agent) &&
         !turn->introspects) {
-        turn->readies = true;
+        turn_enter(turn, TURN_AWAITING_SANDBOX);
         turn->use.owner = turn;
         turn->use.ready = on_ready;
         runtime_host_acquire(runtimes, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
@@ -325,8 +337,8 @@ static void on_briefed(struct loop_message *message)
 {
     struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, briefed_message));
     struct turn_host *turns = turn->turns;
-    turn->briefs = false;
-    if (turn->over) {
+    turn->is_loading = false;
+    if (turn->state == TURN_OVER) {
         drop(turn);
     } else {
         meet_driver(turn);
@@ -342,13 +354,22 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
     return at_ms != 0 && at_ms <= now_ms;
 }
 
+static void end_interrupted(struct turn *turn)
+{
+    if (turn_is_open(turn)) {
+        end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED,
+                                                    .to = SESSION_IDLE,
+                                                    .reason = SLICE("interrupted; the agent did not answer")});
+    }
+}
+
 void turn_attend(struct turn *turn, int64_t now_ms)
 {
     if (is_due(turn->retry_at_ms, now_ms)) {
         turn->retry_at_ms = 0;
         turn_flush(turn);
     }
-    if (!turn->briefs && !turn->readies && !turn->started && !turn->ended && !turn->over) {
+    if (turn->state == TURN_CLAIMED && !turn->is_writing) {
         turn_read_brief(turn);
     }
     if (is_due(turn->renew_at_ms, now_ms)) {
@@ -356,11 +377,9 @@ void turn_attend(struct turn *turn, int64_t now_ms)
         turn_enqueue(turn, turn_op_new(TURN_OP_RENEW));
         turn_read_log(turn); /* on PostgreSQL a notification may get lost */
     }
-    if (is_due(turn->interrupt_until_ms, now_ms) && !turn->ended) {
+    if (is_due(turn->interrupt_until_ms, now_ms)) {
         turn->interrupt_until_ms = 0;
-        end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED,
-                                                    .to = SESSION_IDLE,
-                                                    .reason = SLICE("interrupted; the agent did not answer")});
+        end_interrupted(turn);
     }
 }
 

@@ -36,7 +36,7 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
 static void show(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
     turn_text_add(turn, kind, text);
-    if (!turn->waits && !turn->said) {
+    if (!turn->is_writing && !turn->said) {
         turn_publish_delta(turn, kind, id, text);
         return;
     }
@@ -87,7 +87,7 @@ static void show_masked(struct turn *turn, struct secrets *secrets, bool hides_m
 void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
     struct secrets *secrets = turn->turns->options.service->secrets;
-    if (turn->ended || turn->over || turn->introspects) {
+    if (!turn_is_open(turn) || turn->introspects) {
         return;
     }
     bool hides_marks = turn->hides_marks && kind == DELTA_TEXT;

@@ -108,7 +108,9 @@ void turn_end(struct turn *turn, const struct turn_end *end)
     said->end.result = arena_copy(&said->arena, end->result);
     said->end.reason = arena_copy(&said->arena, end->reason);
     turn_enqueue(turn, said);
-    turn->ended = true;
+    if (turn_is_open(turn)) {
+        turn_enter(turn, TURN_ENDING);
+    }
 }
 
 bool turn_is_full(const struct turn *turn)
@@ -124,7 +126,7 @@ static const bool said_kinds_after_text[] = {
 
 void turn_enqueue(struct turn *turn, struct turn_op *said)
 {
-    if (turn->ended || turn->over) {
+    if (!turn_is_open(turn)) {
         turn_op_free(said);
         return;
     }
@@ -170,7 +172,7 @@ static void take_for_writing(struct turn *turn)
 
 void turn_flush(struct turn *turn)
 {
-    if (turn->waits || turn->briefs || turn->over || turn->retry_at_ms) {
+    if (turn->is_writing || turn->is_loading || turn->state == TURN_OVER || turn->retry_at_ms) {
         return;
     }
     if (!turn->writing) {
@@ -183,8 +185,8 @@ void turn_flush(struct turn *turn)
     turn->writes_as = turn_principal(turn->brief.tenant_key, turn->actor);
     turn->command.who = &turn->writes_as;
     turn->command.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
-    turn->waits = writer_submit(turn->turns->options.writer, &turn->command);
-    if (!turn->waits) {
+    turn->is_writing = writer_submit(turn->turns->options.writer, &turn->command);
+    if (!turn->is_writing) {
         turn->retry_at_ms = turn_host_steady_ms(turn->turns) + WRITE_AGAIN_MS;
     }
 }

@@ -1,4 +1,32 @@
-/* One turn on its host. Private to turn_host*.c, turn_*.c that are named below. */
+/* One turn on its host. Private to turn_host*.c and the turn_*.c named below.
+ *
+ *   CLAIMED ──→ LOADING ──→ AWAITING_SANDBOX ──→ RUNNING     turn_read_brief; meet_driver; on_ready
+ *      │           │ └───────────┼──────────────→ ↑ │        meet_driver: the agent has no sandbox
+ *      └───────────┴─────────────┴──────────────────┤
+ *                                                   ▼
+ *                                                 ENDING     turn_end, turn_abort_hosted, turn_agent_lost
+ *
+ *   any ──→ OVER                                             give_up; drop
+ *
+ * state            holds                                            | left by
+ * CLAIMED          on the loop; no reader had room for it yet       | turn_read_brief, turn_end
+ * LOADING          a reader has it, and reads its input             | meet_driver, turn_end
+ * AWAITING_SANDBOX the input; `use` waits for the sandbox           | on_ready, turn_end
+ * RUNNING          the input and, if the agent has one, the sandbox; | turn_end and the other two
+ *                  the driver was started
+ * ENDING           its end is the last thing in `said` or `writing`; | drop, give_up
+ *                  nothing is added
+ * OVER             its end is durable, or the session is not its     | –
+ *                  own any more; nothing is written. It is freed as
+ *                  soon as the loop has it
+ *
+ * A turn that cannot go on ends from any of the first four, with turn_end: nothing could be loaded, no turn is left,
+ * there is no sandbox or no driver, people interrupted it. Only the loop reads and sets the state.
+ *
+ * Facts of their own: who has the turn (`is_loading` a reader, `is_writing` the writer, else the loop; never both);
+ * whether the driver knows it (`has_driver`: from RUNNING until it is freed, so that it can still be told to stop);
+ * whether the log is being read (`is_reading_log`, `reads_log_again`); and what kind of turn it is (`introspects`,
+ * `hides_marks`), which never changes. */
 #ifndef SERVICE_TURN_RUN_H
 #define SERVICE_TURN_RUN_H
 
@@ -56,7 +84,17 @@ struct heard_event {
 
 enum { TURN_TEXTS = 2 }; /* reasoning and text */
 
-/* Owned by the loop; by the writer while `waits`; by a reader while `briefs`. */
+enum turn_state {
+    TURN_CLAIMED,
+    TURN_LOADING,
+    TURN_AWAITING_SANDBOX,
+    TURN_RUNNING,
+    TURN_ENDING,
+    TURN_OVER,
+    TURN_STATE_COUNT
+};
+
+/* Owned by the loop; by the writer while `is_writing`; by a reader while `is_loading`. */
 struct turn {
     struct command command; /* first: writes what the turn did */
     struct principal writes_as;
@@ -69,12 +107,12 @@ struct turn {
     struct agent agent;
     struct slice actor; /* in whose name it writes: agent:SLUG */
     const struct driver *driver;
-    void *state;                    /* of the driver */
-    bool started;                   /* the driver knows it */
-    bool readies;                   /* it waits for its sandbox */
+    void *driver_state;
+    uint8_t state;                  /* enum turn_state; set by turn_enter alone */
+    bool has_driver;                /* driver->start was called, driver->free was not */
     struct turn_snapshot *snapshot; /* that is being taken; NULL = none */
     struct sandbox_ref use;
-    bool briefs, waits;
+    bool is_loading, is_writing;
     char lease[TOKEN_TEXT_BYTES];
     int64_t lease_ms;
     int64_t renew_at_ms, retry_at_ms, interrupt_until_ms; /* steady; 0 = not set */
@@ -90,11 +128,8 @@ struct turn {
     bool introspects;                     /* its number is that of the run */
     int64_t from, to;                     /* then: the events it looks back at */
     int64_t calls;                        /* and the calls it made */
-    bool ended;                           /* its end was said: nothing follows */
-    bool over;                            /* the end is durable, or it is gone */
-    bool looks;                           /* a look is under way or waits */
-    bool looks_again;
-    bool lost; /* the log says that the session ended */
+    bool is_reading_log;                  /* TURN_OP_READ_LOG is queued or being written */
+    bool reads_log_again;                 /* the log grew meanwhile */
     /* of the write under way */
     enum status status;
     struct failure failure;
@@ -143,6 +178,15 @@ void turn_host_leave_if_over(struct turn_host *turns, const struct publication_e
 /* turn_host_claim.c: the standing claim, and what it finds. */
 extern const struct command_type turn_host_claim;
 void turn_free(struct turn *turn);
+
+/* turn_state.c */
+/* Asserts that the edge exists and that what the state promises holds. */
+void turn_enter(struct turn *turn, enum turn_state state);
+/* Its end was not decided: it may still do something. */
+static inline bool turn_is_open(const struct turn *turn)
+{
+    return turn->state < TURN_ENDING;
+}
 
 /* turn_life.c: one turn on the loop, from its claim to its end. */
 void turn_begin(struct turn_host *turns, struct turn *turn);

@@ -16,7 +16,7 @@ static void on_taken(void *owner, struct slice result, struct slice error)
     if (turn) {
         turn->snapshot = NULL;
     }
-    if (turn && !turn->ended && !turn->over && !slice_present(error)) {
+    if (turn && turn_is_open(turn) && !slice_present(error)) {
         turn_serve_now(turn, SLICE("save_snapshot"), result, snapshot->then);
         turn_flush(turn);
         turn_host_rearm(turn->turns);
