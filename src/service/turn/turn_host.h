@@ -32,7 +32,7 @@ struct turn_host_options {
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
     const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
-    struct runtime_host *runtimes;              /* where agents with a sandbox get it */
+    struct runtime_host *runtime_host;          /* where agents with a sandbox get it */
     struct turns_limits limits;
     const char *const *project_dirs; /* where sessions may work on this machine (agents of the project tier) */
     size_t project_dir_count;
@@ -49,14 +49,14 @@ struct turn_host;
 
 struct turn_host *turn_host_new(const struct turn_host_options *options);
 /* The writer and the loop are started, or will be. */
-void turn_host_start(struct turn_host *turns);
+void turn_host_start(struct turn_host *host);
 /* Something was committed here: turns that it concerns read their log. Writer thread. */
-void turn_host_on_commit(struct turn_host *turns, const struct publication *publication);
+void turn_host_on_commit(struct turn_host *host, const struct publication *publication);
 /* Another node wrote to this session (0 = to any). Any thread. */
-void turn_host_wake(struct turn_host *turns, int64_t session_key);
+void turn_host_wake(struct turn_host *host, int64_t session_key);
 /* Cuts every turn and waits until nothing of it is left in the writer and the loop, which must both still run. Nothing
  * when it was not started, or is NULL. */
-void turn_host_stop(struct turn_host *turns);
-void turn_host_free(struct turn_host *turns);
+void turn_host_stop(struct turn_host *host);
+void turn_host_free(struct turn_host *host);
 
 #endif

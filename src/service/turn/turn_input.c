@@ -110,7 +110,7 @@ static const struct json *context_of(struct turn *turn, const struct session *se
 
 static void take_context(struct turn *turn, const struct session *session)
 {
-    const struct turn_host_options *options = &turn->turns->options;
+    const struct turn_host_options *options = &turn->host->options;
     const struct json *context = context_of(turn, session), *variables = json_get_value(context, "variables");
     bool is_named = slice_starts(session->workspace, SLICE("/"));
     struct slice directory = is_named ? session->workspace : json_text_of(context, "working_dir");
@@ -167,8 +167,8 @@ static void brief_run(struct read_job *job, struct db *db)
 {
     struct turn *turn = (struct turn *)((char *)job - offsetof(struct turn, brief_job));
     struct arena scratch = {0};
-    struct history history = {.arena = &turn->arena, .room = (size_t)turn->turns->options.limits.history_events_max};
-    const struct service *service = turn->turns->options.service;
+    struct history history = {.arena = &turn->arena, .room = (size_t)turn->host->options.limits.history_events_max};
+    const struct service *service = turn->host->options.service;
     struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
     struct call call = {.service = service, .db = db, .arena = &scratch, .who = &agent};
     call.now_ms = clock_wall_ms(service->clock);
@@ -180,12 +180,12 @@ static void brief_run(struct read_job *job, struct db *db)
     }
     turn->failure = call.failure;
     arena_release(&scratch);
-    loop_post(turn->turns->options.loop, &turn->briefed_message);
+    loop_post(turn->host->options.loop, &turn->briefed_message);
 }
 
 void turn_read_brief(struct turn *turn)
 {
-    const struct turn_host_options *options = &turn->turns->options;
+    const struct turn_host_options *options = &turn->host->options;
     turn->brief_job.run = brief_run;
     assert(!turn->is_writing);
     turn->is_loading = options->submit_read(options->read_owner, &turn->brief_job);

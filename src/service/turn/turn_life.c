@@ -17,8 +17,8 @@ static void part_from_driver(struct turn *turn)
 
 static void drop(struct turn *turn)
 {
-    struct turn_host *turns = turn->turns;
-    struct turn **link = &turns->runs;
+    struct turn_host *host = turn->host;
+    struct turn **link = &host->turns;
     assert(!turn->is_loading && !turn->is_writing);
     if (turn->state != TURN_OVER) {
         turn_enter(turn, TURN_OVER);
@@ -30,8 +30,8 @@ static void drop(struct turn *turn)
     }
     *link = turn->next;
     turn_free(turn);
-    if (turns->count-- == turns->options.limits.max) {
-        writer_retry_parked(turns->options.writer); /* there is room again */
+    if (host->count-- == host->options.limits.max) {
+        writer_retry_parked(host->options.writer); /* there is room again */
     }
 }
 
@@ -109,7 +109,7 @@ static void interrupt(struct turn *turn)
     if (turn->interrupt_until_ms || !turn_is_open(turn)) {
         return;
     }
-    turn->interrupt_until_ms = turn_host_steady_ms(turn->turns) + turn->turns->options.limits.interrupt_ms;
+    turn->interrupt_until_ms = turn_host_steady_ms(turn->host) + turn->host->options.limits.interrupt_ms;
     if (turn->has_driver) {
         turn->driver->interrupt(turn->driver_state, false);
     } else {
@@ -222,8 +222,8 @@ static void after_write(struct turn *turn)
 static void after_failed_write(struct turn *turn)
 {
     bool is_away = turn->status == STATUS_UNAVAILABLE;
-    if (is_away && !turn->turns->stopping) {
-        turn->retry_at_ms = turn_host_steady_ms(turn->turns) + TRY_AGAIN_MS;
+    if (is_away && !turn->host->stopping) {
+        turn->retry_at_ms = turn_host_steady_ms(turn->host) + TRY_AGAIN_MS;
         return;
     }
     bool is_lost =
@@ -249,7 +249,7 @@ static void after_failed_write(struct turn *turn)
 static void on_written(struct loop_message *message)
 {
     struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, message));
-    struct turn_host *turns = turn->turns;
+    struct turn_host *host = turn->host;
     turn->is_writing = false;
     if (turn->state == TURN_OVER) {
         drop(turn);
@@ -258,7 +258,7 @@ static void on_written(struct loop_message *message)
     } else {
         after_failed_write(turn);
     }
-    turn_host_rearm(turns);
+    turn_host_rearm(host);
 }
 
 static void start_driver(struct turn *turn)
@@ -278,7 +278,7 @@ static void start_driver(struct turn *turn)
 static void on_ready(void *owner, struct sandbox *sandbox, const struct failure *failure)
 {
     struct turn *turn = owner;
-    struct turn_host *turns = turn->turns;
+    struct turn_host *host = turn->host;
     turn->brief.sandbox = sandbox;
     if (!turn_is_open(turn)) {
         return;
@@ -292,7 +292,7 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
                                                     .to = SESSION_IDLE});
     }
     turn_flush(turn);
-    turn_host_rearm(turns);
+    turn_host_rearm(host);
 }
 
 /* Told in the log, before a sandbox or a driver has any work with it. */
@@ -311,16 +311,16 @@ static bool end_at_limit(struct turn *turn)
 
 static void meet_driver(struct turn *turn)
 {
-    struct runtime_host *runtimes = turn->turns->options.runtimes;
+    struct runtime_host *runtime_host = turn->host->options.runtime_host;
     if (!turn_is_open(turn) || end_at_limit(turn)) {
         return;
     }
-    if (turn->status == STATUS_OK && turn->driver && runtimes && agent_has_sandbox(&turn->agent) &&
+    if (turn->status == STATUS_OK && turn->driver && runtime_host && agent_has_sandbox(&turn->agent) &&
         !turn->introspects) {
         turn_enter(turn, TURN_AWAITING_SANDBOX);
         turn->use.owner = turn;
         turn->use.ready = on_ready;
-        runtime_host_acquire(runtimes, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
+        runtime_host_acquire(runtime_host, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
         return;
     }
     if (turn->status == STATUS_OK) {
@@ -336,7 +336,7 @@ static void meet_driver(struct turn *turn)
 static void on_briefed(struct loop_message *message)
 {
     struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, briefed_message));
-    struct turn_host *turns = turn->turns;
+    struct turn_host *host = turn->host;
     turn->is_loading = false;
     if (turn->state == TURN_OVER) {
         drop(turn);
@@ -344,7 +344,7 @@ static void on_briefed(struct loop_message *message)
         meet_driver(turn);
         turn_flush(turn);
     }
-    turn_host_rearm(turns);
+    turn_host_rearm(host);
 }
 
 /* --- from time to time --- */
@@ -383,16 +383,16 @@ void turn_attend(struct turn *turn, int64_t now_ms)
     }
 }
 
-void turn_begin(struct turn_host *turns, struct turn *turn)
+void turn_begin(struct turn_host *host, struct turn *turn)
 {
     turn->command.type = &turn_write;
     turn->message.run = on_written;
     turn->briefed_message.run = on_briefed;
-    turn->renew_at_ms = turn_host_steady_ms(turns) + turn->lease_ms / 3;
-    turn->next = turns->runs;
-    turns->runs = turn;
-    turns->count++;
-    if (turns->stopping) {
+    turn->renew_at_ms = turn_host_steady_ms(host) + turn->lease_ms / 3;
+    turn->next = host->turns;
+    host->turns = turn;
+    host->count++;
+    if (host->stopping) {
         turn_abort_hosted(turn, "server_stopping");
     } else {
         turn_read_brief(turn);

@@ -29,7 +29,7 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
                                      .json = buffer_slice(&json),
                                  });
     buffer_release(&json);
-    fanout_publish(turn->turns->options.fanout, publication);
+    fanout_publish(turn->host->options.fanout, publication);
 }
 
 /* At once, unless something before it is not yet durable. */
@@ -86,7 +86,7 @@ static void show_masked(struct turn *turn, struct secrets *secrets, bool hides_m
 
 void turn_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
-    struct secrets *secrets = turn->turns->options.service->secrets;
+    struct secrets *secrets = turn->host->options.service->secrets;
     if (!turn_is_open(turn) || turn->introspects) {
         return;
     }

@@ -87,7 +87,7 @@ enum status turn_read_media(struct call *call, struct turn *turn)
     struct gathering gathering = {.call = call,
                                   .turn = turn,
                                   .media = found,
-                                  .bytes_left = turn->turns->options.limits.media_bytes_max,
+                                  .bytes_left = turn->host->options.limits.media_bytes_max,
                                   .status = STATUS_OK};
     gather_events(&gathering, brief->since, brief->since_count);
     gather_events(&gathering, brief->message, brief->message ? 1 : 0);

@@ -115,7 +115,7 @@ void turn_end(struct turn *turn, const struct turn_end *end)
 
 bool turn_is_full(const struct turn *turn)
 {
-    return turn->queued_bytes > turn->turns->options.limits.said_bytes_max;
+    return turn->queued_bytes > turn->host->options.limits.said_bytes_max;
 }
 
 /* --- the queue, on the loop --- */
@@ -185,9 +185,9 @@ void turn_flush(struct turn *turn)
     turn->writes_as = turn_principal(turn->brief.tenant_key, turn->actor);
     turn->command.who = &turn->writes_as;
     turn->command.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
-    turn->is_writing = writer_submit(turn->turns->options.writer, &turn->command);
+    turn->is_writing = writer_submit(turn->host->options.writer, &turn->command);
     if (!turn->is_writing) {
-        turn->retry_at_ms = turn_host_steady_ms(turn->turns) + WRITE_AGAIN_MS;
+        turn->retry_at_ms = turn_host_steady_ms(turn->host) + WRITE_AGAIN_MS;
     }
 }
 
@@ -430,7 +430,7 @@ static void write_finish(struct command *command, enum status status, const stru
     struct turn *turn = (struct turn *)command;
     turn->status = status;
     turn->failure = failure ? *failure : (struct failure){0};
-    loop_post(turn->turns->options.loop, &turn->message);
+    loop_post(turn->host->options.loop, &turn->message);
 }
 
 const struct command_type turn_write = {"turn.write", 0, write_run, write_finish};

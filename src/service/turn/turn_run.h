@@ -100,7 +100,7 @@ struct turn {
     struct principal writes_as;
     struct read_job brief_job;
     struct loop_message message, briefed_message;
-    struct turn_host *turns;
+    struct turn_host *host;
     struct turn *next;
     struct arena arena; /* of what lives as long as the turn */
     struct turn_input brief;
@@ -153,9 +153,9 @@ struct turn_host {
     int64_t served_tenant; /* the last that got a turn */
     /* the loop's */
     struct loop_timer *timer;
-    struct turn *runs;
-    bool claims;            /* the claim is in the writer */
-    bool orphans_cut;       /* the writer's: what an earlier life of this server left */
+    struct turn *turns;
+    bool is_claiming;       /* the claim is in the writer */
+    bool orphans_aborted;   /* the writer's: what an earlier life of this server left */
     int64_t claim_again_ms; /* steady; when it is not */
     _Atomic int64_t count;
     atomic_bool stopping;
@@ -165,15 +165,15 @@ struct turn_host {
     bool over; /* under the lock */
 };
 
-int64_t turn_host_steady_ms(const struct turn_host *turns);
+int64_t turn_host_steady_ms(const struct turn_host *host);
 struct principal turn_principal(int64_t tenant_key, struct slice name);
 
 /* turn_host.c: sets the timer anew and sees whether all is over. */
-void turn_host_rearm(struct turn_host *turns);
+void turn_host_rearm(struct turn_host *host);
 
 /* turn_host_leave.c: where the entry tells that a session ended or was deleted, whatever lives on for it goes. Writer.
  */
-void turn_host_leave_if_over(struct turn_host *turns, const struct publication_entry *entry);
+void turn_host_leave_if_over(struct turn_host *host, const struct publication_entry *entry);
 
 /* turn_host_claim.c: the standing claim, and what it finds. */
 extern const struct command_type turn_host_claim;
@@ -189,7 +189,7 @@ static inline bool turn_is_open(const struct turn *turn)
 }
 
 /* turn_life.c: one turn on the loop, from its claim to its end. */
-void turn_begin(struct turn_host *turns, struct turn *turn);
+void turn_begin(struct turn_host *host, struct turn *turn);
 /* What is due: a renewal, a write that failed, the end of an interrupted turn. */
 void turn_attend(struct turn *turn, int64_t now_ms);
 /* The host ends it in its driver's place, as if it had died. */
@@ -211,7 +211,7 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
 /* turn_introspect.c: a turn in which the agent looks back at the session (service/turn/introspection.h). It holds no
  * lease: its run does, and every write asks for it. */
 /* Writer thread, after the commit: begins the run that the event tells of. */
-void turn_introspect(struct turn_host *turns, const struct publication_entry *started);
+void turn_introspect(struct turn_host *host, const struct publication_entry *started);
 /* Reader: what it is told, once the session and its agent were read. */
 MUST_CHECK enum status turn_introspect_brief(struct call *call, struct turn *turn);
 /* Of what it says, only its calls are kept, under names of their own. False = nothing of this event. */
