@@ -10,8 +10,8 @@ enum { LOOK_AGAIN_MS = 30000 };
 void turn_free(struct turn *turn)
 {
     turn_snapshot_forget(turn);
-    said_free_all(turn->said);
-    said_free_all(turn->writing);
+    turn_op_free_all(turn->queue);
+    turn_op_free_all(turn->writing);
     secret_streams_release(&turn->live);
     buffer_release(&turn->live_key);
     turn_text_release(turn);
@@ -25,7 +25,7 @@ static void add_found(struct call *call, struct turn_host *host, const struct cl
     const struct session *session = &claimed->loaded->session;
     struct turn *turn = memory_zeroed(sizeof *turn);
     turn->host = host;
-    turn->said_end = &turn->said;
+    turn->queue_end = &turn->queue;
     turn->brief.loop = host->options.loop;
     turn->brief.tenant_key = session->tenant_key;
     turn->brief.session_key = session->key;

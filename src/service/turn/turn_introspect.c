@@ -40,7 +40,7 @@ void turn_introspect(struct turn_host *host, const struct publication_entry *sta
     struct turn *turn = memory_zeroed(sizeof *turn);
     struct start *start = memory_zeroed(sizeof *start);
     turn->host = host;
-    turn->said_end = &turn->said;
+    turn->queue_end = &turn->queue;
     if (json_parse(&turn->arena, arena_copy(&turn->arena, started->json), &event, NULL) != STATUS_OK) {
         event = NULL;
     }

@@ -56,18 +56,18 @@ static void end_without_driver(struct turn *turn, const struct turn_end *end)
     if (!turn_is_open(turn)) { /* the driver ended it when it was interrupted */
         return;
     }
-    said_free_all(turn->said);
-    turn->said = NULL;
-    turn->said_end = &turn->said;
+    turn_op_free_all(turn->queue);
+    turn->queue = NULL;
+    turn->queue_end = &turn->queue;
     turn->queued_bytes = 0;
     turn_end(turn, end);
 }
 
 static void enqueue_abort(struct turn *turn, const char *cause)
 {
-    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
-    said->text = arena_format(&said->arena, "%s", cause);
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_ABORT);
+    op->text = arena_format(&op->arena, "%s", cause);
+    turn_enqueue(turn, op);
     turn_enter(turn, TURN_ENDING);
 }
 
@@ -120,17 +120,17 @@ static void interrupt(struct turn *turn)
 /* False when it says that the turn lost its session. */
 static bool hear(struct turn *turn, const struct heard_event *heard, struct arena *arena)
 {
-    const struct json *said = NULL;
+    const struct json *metadata = NULL;
     const struct event *event = &heard->event;
-    if (!turn_is_open(turn) || json_parse(arena, event->metadata, &said, NULL) != STATUS_OK) {
+    if (!turn_is_open(turn) || json_parse(arena, event->metadata, &metadata, NULL) != STATUS_OK) {
         return true;
     }
     if (turn->introspects) { /* the session moves, or somebody speaks */
         return event->kind != EVENT_INTROSPECTION_INTERRUPTED && event->kind != EVENT_SESSION_STATUS_CHANGE;
     }
-    bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
+    bool of_this_turn = json_i64_of(metadata, "turn") == turn->brief.number;
     if (event->kind == EVENT_SESSION_STATUS_CHANGE) {
-        int to = enum_names_find(session_status_enum, json_text_of(said, "to"));
+        int to = enum_names_find(session_status_enum, json_text_of(metadata, "to"));
         return to < 0 || !session_status_is_ended((enum session_status)to);
     }
     if (event->kind == EVENT_TURN_INTERRUPT_REQUESTED) {
@@ -139,7 +139,7 @@ static bool hear(struct turn *turn, const struct heard_event *heard, struct aren
         }
     } else if (of_this_turn && turn->has_driver) {
         struct ask ask;
-        ask_of_event(event->kind, said, &ask);
+        ask_of_event(event->kind, metadata, &ask);
         ask.id = slice_present(heard->ask_id) ? heard->ask_id : ask.id;
         turn->driver->answer(turn->driver_state, &ask);
     }
@@ -173,17 +173,17 @@ static bool hear_all(struct turn *turn, struct heard *heard)
     return has_session;
 }
 
-/* Tells the driver what became of the things it said that have an answer of their own. */
-static void answer_served(struct turn *turn, struct turn_op *written)
+/* Gives the driver the results of its operations that have one. */
+static void answer_ops(struct turn *turn, struct turn_op *written)
 {
-    for (struct turn_op *said = written; said; said = said->next) {
-        if (said->kind == TURN_OP_CALL_SERVICE && turn->has_driver) {
-            said->then.done(said->then.owner, said->result, said->error);
+    for (struct turn_op *op = written; op; op = op->next) {
+        if (op->kind == TURN_OP_CALL_SERVICE && turn->has_driver) {
+            op->then.done(op->then.owner, op->result, op->error);
         }
-        if (said->kind == TURN_OP_ASK && said->decided && turn->has_driver) {
-            turn->driver->answer(turn->driver_state, &said->opened);
+        if (op->kind == TURN_OP_ASK && op->decided && turn->has_driver) {
+            turn->driver->answer(turn->driver_state, &op->opened);
         }
-        turn->is_reading_log &= said->kind != TURN_OP_READ_LOG;
+        turn->is_reading_log &= op->kind != TURN_OP_READ_LOG;
     }
 }
 
@@ -194,18 +194,18 @@ static void after_write(struct turn *turn)
     bool ended = false, has_session = true;
     turn->writing = NULL;
     turn->sequence = turn->written_sequence;
-    for (struct turn_op *said = written; said; said = said->next) {
-        turn->queued_bytes -= said->bytes;
-        ended |= said->kind == TURN_OP_END || said->kind == TURN_OP_ABORT;
+    for (struct turn_op *op = written; op; op = op->next) {
+        turn->queued_bytes -= op->bytes;
+        ended |= op->kind == TURN_OP_END || op->kind == TURN_OP_ABORT;
     }
     if (!ended) {
-        answer_served(turn, written);
+        answer_ops(turn, written);
         has_session = hear_all(turn, &heard);
         if (turn->reads_log_again && !turn->is_reading_log) {
             turn_read_log(turn);
         }
     }
-    said_free_all(written);
+    turn_op_free_all(written);
     if (ended) {
         arena_release(&heard.arena);
         drop(turn);
@@ -238,7 +238,7 @@ static void after_failed_write(struct turn *turn)
     }
     struct arena arena = {0};
     struct slice message = arena_format(&arena, "%s", turn->failure.detail);
-    said_free_all(turn->writing);
+    turn_op_free_all(turn->writing);
     turn->writing = NULL;
     end_without_driver(
         turn,

@@ -36,16 +36,16 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
 static void show(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
     turn_text_add(turn, kind, text);
-    if (!turn->is_writing && !turn->said) {
+    if (!turn->is_writing && !turn->queue) {
         turn_publish_delta(turn, kind, id, text);
         return;
     }
-    struct turn_op *said = turn_op_new(TURN_OP_DELTA);
-    said->delta_kind = kind;
-    said->id = arena_copy(&said->arena, id);
-    said->text = arena_copy(&said->arena, text);
-    said->bytes = text.len;
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_DELTA);
+    op->delta_kind = kind;
+    op->id = arena_copy(&op->arena, id);
+    op->text = arena_copy(&op->arena, text);
+    op->bytes = text.len;
+    turn_enqueue(turn, op);
 }
 
 /* --- secrets --- */

@@ -9,29 +9,29 @@ enum { WRITE_AGAIN_MS = 500, LOOK_EVENTS = 100 };
 
 struct turn_op *turn_op_new(enum turn_op_kind kind)
 {
-    struct turn_op *said = memory_zeroed(sizeof *said);
-    said->kind = kind;
-    return said;
+    struct turn_op *op = memory_zeroed(sizeof *op);
+    op->kind = kind;
+    return op;
 }
 
-static void turn_op_free(struct turn_op *said)
+static void turn_op_free(struct turn_op *op)
 {
-    arena_release(&said->arena);
-    free(said);
+    arena_release(&op->arena);
+    free(op);
 }
 
-void said_free_all(struct turn_op *said)
+void turn_op_free_all(struct turn_op *op)
 {
-    while (said) {
-        struct turn_op *next = said->next;
-        turn_op_free(said);
-        said = next;
+    while (op) {
+        struct turn_op *next = op->next;
+        turn_op_free(op);
+        op = next;
     }
 }
 
-/* --- what a driver says --- */
+/* --- operations of a driver --- */
 
-/* What a turn says belongs to the thread of its prompt, unless its driver knows better. */
+/* The thread of its prompt, unless its driver names another. */
 static struct slice thread_of(const struct turn *turn, const struct event *event)
 {
     return slice_present(event->thread_id) ? event->thread_id : turn->brief.thread_id;
@@ -44,36 +44,36 @@ void turn_event(struct turn *turn, const struct event *event)
         return;
     }
     turn_text_settle(turn, event->kind);
-    struct turn_op *said = turn_op_new(TURN_OP_EVENT);
-    said->event = kept;
-    said->event.custom = arena_copy(&said->arena, kept.custom);
-    said->event.content = arena_copy(&said->arena, event->content);
-    said->event.metadata = arena_copy(&said->arena, event->metadata);
-    said->event.thread_id = arena_copy(&said->arena, thread_of(turn, event));
-    said->bytes = event->content.len + event->metadata.len;
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_EVENT);
+    op->event = kept;
+    op->event.custom = arena_copy(&op->arena, kept.custom);
+    op->event.content = arena_copy(&op->arena, event->content);
+    op->event.metadata = arena_copy(&op->arena, event->metadata);
+    op->event.thread_id = arena_copy(&op->arena, thread_of(turn, event));
+    op->bytes = event->content.len + event->metadata.len;
+    turn_enqueue(turn, op);
 }
 
 void turn_ask(struct turn *turn, const struct ask *ask)
 {
-    struct turn_op *said = turn_op_new(TURN_OP_ASK);
-    ask_copy(&said->ask, ask, &said->arena);
-    said->bytes = ask->arguments.len + ask->schema.len + ask->details.len;
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_ASK);
+    ask_copy(&op->ask, ask, &op->arena);
+    op->bytes = ask->arguments.len + ask->schema.len + ask->details.len;
+    turn_enqueue(turn, op);
 }
 
 void turn_cancel_ask(struct turn *turn, struct slice ask_id)
 {
-    struct turn_op *said = turn_op_new(TURN_OP_CANCEL_ASK);
-    said->id = arena_copy(&said->arena, ask_id);
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_CANCEL_ASK);
+    op->id = arena_copy(&op->arena, ask_id);
+    turn_enqueue(turn, op);
 }
 
 void turn_save_state(struct turn *turn, struct slice json)
 {
-    struct turn_op *said = turn_op_new(TURN_OP_SAVE_STATE);
-    said->text = arena_copy(&said->arena, json);
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_SAVE_STATE);
+    op->text = arena_copy(&op->arena, json);
+    turn_enqueue(turn, op);
 }
 
 void turn_call_service(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
@@ -87,12 +87,12 @@ void turn_call_service(struct turn *turn, struct slice tool, struct slice argume
 
 void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
-    struct turn_op *said = turn_op_new(TURN_OP_CALL_SERVICE);
-    said->id = arena_copy(&said->arena, tool);
-    said->text = arena_copy(&said->arena, arguments);
-    said->then = then;
-    said->refused = turn->introspects && !turn_introspect_may_call(turn);
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_CALL_SERVICE);
+    op->id = arena_copy(&op->arena, tool);
+    op->text = arena_copy(&op->arena, arguments);
+    op->then = then;
+    op->refused = turn->introspects && !turn_introspect_may_call(turn);
+    turn_enqueue(turn, op);
 }
 
 void turn_end(struct turn *turn, const struct turn_end *end)
@@ -101,13 +101,13 @@ void turn_end(struct turn *turn, const struct turn_end *end)
         turn_show_held(turn);
         turn_text_keep(turn);
     }
-    struct turn_op *said = turn_op_new(TURN_OP_END);
-    said->end = *end;
-    said->end.error_message = arena_copy(&said->arena, end->error_message);
-    said->end.usage = arena_copy(&said->arena, end->usage);
-    said->end.result = arena_copy(&said->arena, end->result);
-    said->end.reason = arena_copy(&said->arena, end->reason);
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_END);
+    op->end = *end;
+    op->end.error_message = arena_copy(&op->arena, end->error_message);
+    op->end.usage = arena_copy(&op->arena, end->usage);
+    op->end.result = arena_copy(&op->arena, end->result);
+    op->end.reason = arena_copy(&op->arena, end->reason);
+    turn_enqueue(turn, op);
     if (turn_is_open(turn)) {
         turn_enter(turn, TURN_ENDING);
     }
@@ -120,43 +120,43 @@ bool turn_is_full(const struct turn *turn)
 
 /* --- the queue, on the loop --- */
 
-/* What a driver says when a text is over, or interrupted. */
-static const bool said_kinds_after_text[] = {
+/* Operations before which a text is complete, or interrupted. */
+static const bool kinds_after_text[] = {
     [TURN_OP_EVENT] = true, [TURN_OP_ASK] = true, [TURN_OP_END] = true, [TURN_OP_ABORT] = true};
 
-void turn_enqueue(struct turn *turn, struct turn_op *said)
+void turn_enqueue(struct turn *turn, struct turn_op *op)
 {
     if (!turn_is_open(turn)) {
-        turn_op_free(said);
+        turn_op_free(op);
         return;
     }
-    if (said_kinds_after_text[said->kind]) {
+    if (kinds_after_text[op->kind]) {
         turn_show_held(turn);
     }
-    turn->queued_bytes += said->bytes;
-    *turn->said_end = said;
-    turn->said_end = &said->next;
+    turn->queued_bytes += op->bytes;
+    *turn->queue_end = op;
+    turn->queue_end = &op->next;
     turn_flush(turn);
 }
 
 static struct turn_op *pop(struct turn *turn)
 {
-    struct turn_op *said = turn->said;
-    turn->said = said->next;
-    said->next = NULL;
-    if (!turn->said) {
-        turn->said_end = &turn->said;
+    struct turn_op *op = turn->queue;
+    turn->queue = op->next;
+    op->next = NULL;
+    if (!turn->queue) {
+        turn->queue_end = &turn->queue;
     }
-    return said;
+    return op;
 }
 
 static void publish_waiting_deltas(struct turn *turn)
 {
-    while (turn->said && turn->said->kind == TURN_OP_DELTA) {
-        struct turn_op *said = pop(turn);
-        turn_publish_delta(turn, said->delta_kind, said->id, said->text);
-        turn->queued_bytes -= said->bytes;
-        turn_op_free(said);
+    while (turn->queue && turn->queue->kind == TURN_OP_DELTA) {
+        struct turn_op *op = pop(turn);
+        turn_publish_delta(turn, op->delta_kind, op->id, op->text);
+        turn->queued_bytes -= op->bytes;
+        turn_op_free(op);
     }
 }
 
@@ -164,7 +164,7 @@ static void publish_waiting_deltas(struct turn *turn)
 static void take_for_writing(struct turn *turn)
 {
     struct turn_op **end = &turn->writing;
-    while (turn->said && turn->said->kind != TURN_OP_DELTA) {
+    while (turn->queue && turn->queue->kind != TURN_OP_DELTA) {
         *end = pop(turn);
         end = &(*end)->next;
     }
@@ -205,10 +205,10 @@ static enum status enter(struct call *call, struct turn *turn, struct session_ac
     return status;
 }
 
-static enum status write_event(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_event(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
-    struct event event = said->event; /* a copy: the job may run twice */
+    struct event event = op->event; /* a copy: the job may run twice */
     enum status status = enter(call, turn, &entry);
     return status == STATUS_OK ? session_append_events(call, entry.loaded, &event, 1) : status;
 }
@@ -247,10 +247,10 @@ static enum status open_ask(struct call *call, struct turn *turn, struct loaded_
 }
 
 /* An ask that is refused, or decided already (by a rule, or before the turn was cut), is told to the driver. */
-static enum status write_ask(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_ask(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
-    struct ask ask = said->ask;
+    struct ask ask = op->ask;
     ask.turn = turn->brief.number;
     enum status status = enter(call, turn, &entry);
     if (status != STATUS_OK) {
@@ -262,52 +262,51 @@ static enum status write_ask(struct call *call, struct turn *turn, struct turn_o
         ask.reason = slice_of(call->failure.detail);
         status = STATUS_OK;
     }
-    said->decided = status == STATUS_OK && ask.state != ASK_PENDING;
-    if (said->decided) {
-        ask_copy(&said->opened, &ask, &said->arena);
+    op->decided = status == STATUS_OK && ask.state != ASK_PENDING;
+    if (op->decided) {
+        ask_copy(&op->opened, &ask, &op->arena);
     }
     return status;
 }
 
-static enum status write_unask(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_cancel_ask(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
-    const struct ask_name *name = name_of(turn, said->id);
-    struct slice id = name ? name->stored : said->id;
+    const struct ask_name *name = name_of(turn, op->id);
+    struct slice id = name ? name->stored : op->id;
     enum status status = enter(call, turn, &entry);
     return status == STATUS_OK ? ask_cancel(call, entry.loaded, id, SLICE("withdrawn by the agent")) : status;
 }
 
-static enum status write_keep(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_save_state(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
     enum status status = enter(call, turn, &entry);
     if (status != STATUS_OK) {
         return status;
     }
-    return store_driver_state_put(call->db, turn->brief.tenant_key, turn->brief.session_key, said->text,
-                                  &call->failure);
+    return store_driver_state_put(call->db, turn->brief.tenant_key, turn->brief.session_key, op->text, &call->failure);
 }
 
-static enum status write_serve(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_call_service(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
     struct slice result = {0};
-    said->result = said->error = (struct slice){0};
+    op->result = op->error = (struct slice){0};
     enum status status = enter(call, turn, &entry);
     if (status != STATUS_OK) {
         return status;
     }
-    if (said->refused) {
-        said->error = SLICE("not done: all calls of this look back are used up");
+    if (op->refused) {
+        op->error = SLICE("not done: all calls of this look back are used up");
         return STATUS_OK;
     }
     int64_t writes_before = transaction_writes(call->transaction);
-    status = turn_tool_serve(call, entry.loaded, said->id, said->text, &result);
+    status = turn_tool_serve(call, entry.loaded, op->id, op->text, &result);
     if (status == STATUS_OK) {
-        said->result = arena_copy(&said->arena, result);
+        op->result = arena_copy(&op->arena, result);
     } else if (transaction_writes(call->transaction) == writes_before && status != STATUS_UNAVAILABLE) {
-        said->error = arena_copy(&said->arena, slice_of(call->failure.detail));
+        op->error = arena_copy(&op->arena, slice_of(call->failure.detail));
         status = STATUS_OK;
     }
     return status;
@@ -341,7 +340,7 @@ static bool keep_heard(void *owner, const struct event *event)
     return turn->heard_count < LOOK_EVENTS;
 }
 
-static enum status write_look(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_read_log(struct call *call, struct turn *turn, struct turn_op *op)
 {
     static const enum event_kind kinds[] = {EVENT_ASK_ANSWERED,          EVENT_ASK_EXPIRED,
                                             EVENT_ASK_CANCELLED,         EVENT_TURN_INTERRUPT_REQUESTED,
@@ -352,7 +351,7 @@ static enum status write_look(struct call *call, struct turn *turn, struct turn_
                                   .kind_count = sizeof kinds / sizeof *kinds,
                                   .after = turn->log_read_to,
                                   .limit = LOOK_EVENTS};
-    (void)said;
+    (void)op;
     arena_reset(&turn->heard_arena);
     turn->heard_events = arena_alloc(&turn->heard_arena, LOOK_EVENTS * sizeof *turn->heard_events);
     turn->heard_count = 0;
@@ -361,46 +360,52 @@ static enum status write_look(struct call *call, struct turn *turn, struct turn_
     return status == STATUS_OK ? store_event_read(call->db, &filter, keep_heard, turn, &call->failure) : status;
 }
 
-static enum status write_renew(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_renew(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
     int64_t expires_at_ms;
-    (void)said;
+    (void)op;
     if (turn->introspects) {
         return introspection_renew(call, turn->brief.session_id, turn->brief.number);
     }
     return claim_heartbeat(call, turn->brief.session_id, 0, &entry, &expires_at_ms);
 }
 
-static enum status write_end(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_end(struct call *call, struct turn *turn, struct turn_op *op)
 {
     if (turn->introspects) {
-        return introspection_settle(call, turn->brief.session_id, turn->brief.number, &said->end, turn->calls);
+        return introspection_settle(call, turn->brief.session_id, turn->brief.number, &op->end, turn->calls);
     }
-    return turn_finish(call, turn->brief.session_id, turn->brief.thread_id, &said->end);
+    return turn_finish(call, turn->brief.session_id, turn->brief.thread_id, &op->end);
 }
 
-static enum status write_cut(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_abort(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
     if (turn->introspects) {
-        return introspection_return(call, turn->brief.session_id, turn->brief.number, said->text.ptr);
+        return introspection_return(call, turn->brief.session_id, turn->brief.number, op->text.ptr);
     }
     enum status status = enter(call, turn, &entry);
-    return status == STATUS_OK ? turn_abort(call, entry.loaded, said->text.ptr) : status;
+    return status == STATUS_OK ? turn_abort(call, entry.loaded, op->text.ptr) : status;
 }
 
-static enum status write_nothing(struct call *call, struct turn *turn, struct turn_op *said)
+static enum status write_nothing(struct call *call, struct turn *turn, struct turn_op *op)
 {
-    (void)call, (void)turn, (void)said;
+    (void)call, (void)turn, (void)op;
     return STATUS_OK;
 }
 
-static enum status (*const writes[])(struct call *call, struct turn *turn, struct turn_op *said) = {
-    [TURN_OP_DELTA] = write_nothing,    [TURN_OP_EVENT] = write_event,     [TURN_OP_ASK] = write_ask,
-    [TURN_OP_CANCEL_ASK] = write_unask, [TURN_OP_SAVE_STATE] = write_keep, [TURN_OP_CALL_SERVICE] = write_serve,
-    [TURN_OP_READ_LOG] = write_look,    [TURN_OP_RENEW] = write_renew,     [TURN_OP_END] = write_end,
-    [TURN_OP_ABORT] = write_cut,
+static enum status (*const writes[])(struct call *call, struct turn *turn, struct turn_op *op) = {
+    [TURN_OP_DELTA] = write_nothing,
+    [TURN_OP_EVENT] = write_event,
+    [TURN_OP_ASK] = write_ask,
+    [TURN_OP_CANCEL_ASK] = write_cancel_ask,
+    [TURN_OP_SAVE_STATE] = write_save_state,
+    [TURN_OP_CALL_SERVICE] = write_call_service,
+    [TURN_OP_READ_LOG] = write_read_log,
+    [TURN_OP_RENEW] = write_renew,
+    [TURN_OP_END] = write_end,
+    [TURN_OP_ABORT] = write_abort,
 };
 
 /* The last event the session has now; deltas follow it. */
@@ -418,8 +423,8 @@ static enum status write_run(struct call *call, struct command *command)
 {
     struct turn *turn = (struct turn *)command;
     enum status status = STATUS_OK;
-    for (struct turn_op *said = turn->writing; said && status == STATUS_OK; said = said->next) {
-        status = writes[said->kind](call, turn, said);
+    for (struct turn_op *op = turn->writing; op && status == STATUS_OK; op = op->next) {
+        status = writes[op->kind](call, turn, op);
     }
     note_sequence(call, turn);
     return status;

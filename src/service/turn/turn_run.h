@@ -14,7 +14,7 @@
  * AWAITING_SANDBOX the input; `use` waits for the sandbox           | on_ready, turn_end
  * RUNNING          the input and, if the agent has one, the sandbox; | turn_end and the other two
  *                  the driver was started
- * ENDING           its end is the last thing in `said` or `writing`; | drop, give_up
+ * ENDING           its end is the last thing in `queue` or `writing`; | drop, give_up
  *                  nothing is added
  * OVER             its end is durable, or the session is not its     | –
  *                  own any more; nothing is written. It is freed as
@@ -38,7 +38,7 @@
 #include "service/identity/secret_stream.h"
 #include "service/turn/turn_host.h"
 
-/* What a driver said, or the host wants written, in its order. */
+/* An operation of a turn, queued by its driver or its host and written in this order. */
 enum turn_op_kind {
     TURN_OP_DELTA,
     TURN_OP_EVENT,
@@ -46,7 +46,7 @@ enum turn_op_kind {
     TURN_OP_CANCEL_ASK,
     TURN_OP_SAVE_STATE,
     TURN_OP_CALL_SERVICE,
-    TURN_OP_READ_LOG, /* read what the log says to this turn */
+    TURN_OP_READ_LOG, /* asks and interrupts of this turn */
     TURN_OP_RENEW,    /* the lease */
     TURN_OP_END,
     TURN_OP_ABORT, /* the host ends it in the driver's place */
@@ -58,17 +58,17 @@ struct turn_op {
     struct arena arena; /* of all strings below */
     size_t bytes;
     enum delta_kind delta_kind;
-    struct slice id;   /* delta: of what; unask: the ask; serve: the tool */
-    struct slice text; /* delta, keep, serve: its arguments; cut: the cause */
+    struct slice id;   /* delta: of what; cancel_ask: the ask; call_service: the tool */
+    struct slice text; /* delta, save_state; call_service: the arguments; abort: the cause */
     struct event event;
     struct ask ask;
     struct turn_end end;
     struct turn_served then;
     /* of the write */
     struct slice result, error;
-    bool refused;      /* serve: one call too many */
-    bool decided;      /* the ask needs nobody */
-    struct ask opened; /* then: as it stands */
+    bool refused;      /* call_service: one call too many */
+    bool decided;      /* the ask needs no answer */
+    struct ask opened; /* then: its state */
 };
 
 /* An ask whose stored id is not the one its driver chose. */
@@ -118,7 +118,7 @@ struct turn {
     int64_t renew_at_ms, retry_at_ms, interrupt_until_ms; /* steady; 0 = not set */
     int64_t sequence;                                     /* of the last event it knows to be durable */
     int64_t log_read_to;                                  /* the log was read up to here */
-    struct turn_op *said, **said_end;                     /* waits to be written */
+    struct turn_op *queue, **queue_end;                   /* to be written */
     struct turn_op *writing;
     size_t queued_bytes;
     struct secret_streams live;           /* deltas that are held back */
@@ -235,9 +235,9 @@ void turn_text_release(struct turn *turn);
 
 /* turn_ops.c */
 struct turn_op *turn_op_new(enum turn_op_kind kind);
-void said_free_all(struct turn_op *said);
-/* Puts it at the end and writes as soon as the writer is free. */
-void turn_enqueue(struct turn *turn, struct turn_op *said);
+void turn_op_free_all(struct turn_op *op);
+/* Appends it, and writes as soon as the writer is free. Frees it when the turn is not open. */
+void turn_enqueue(struct turn *turn, struct turn_op *op);
 void turn_flush(struct turn *turn);
 /* The write job's functions, and what happens on the loop after it. */
 extern const struct command_type turn_write;

@@ -22,7 +22,7 @@ static bool is_end(const struct turn_op *op)
 /* An end is there, and nothing follows it. */
 static bool ends_last(const struct turn *turn)
 {
-    const struct turn_op *op = turn->said ? turn->said : turn->writing;
+    const struct turn_op *op = turn->queue ? turn->queue : turn->writing;
     while (op && op->next) {
         op = op->next;
     }
