@@ -135,7 +135,7 @@ static void on_wakeup(struct loop_message *message)
     struct wakeup *wakeup = (struct wakeup *)message;
     for (struct turn *turn = wakeup->host->turns, *next; turn; turn = next) {
         next = turn->next;
-        if (wakeup->session_key == 0 || turn->brief.session_key == wakeup->session_key) {
+        if (wakeup->session_key == 0 || turn->input.session_key == wakeup->session_key) {
             turn_read_log(turn);
         }
     }

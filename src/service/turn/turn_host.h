@@ -1,7 +1,7 @@
 /* The host of turns: runs the agents that live inside the server or under it. A standing claim in the writer takes what
  * is pending for them, in every tenant; a claimed turn then lives on one loop:
  *
- *     claim ─(commit)→ brief (reader) → sandbox → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
+ *     claim ─(commit)→ input (reader) → sandbox → driver starts → ops … ─(commit, in order)→ ends  ─(commit)→ over
  *                                          ▲                │
  *                                          │ hears          └ deltas: published at once, behind the last durable event
  *                                     the session's log: answers, interrupts, its end

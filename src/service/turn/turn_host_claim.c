@@ -26,11 +26,11 @@ static void add_found(struct call *call, struct turn_host *host, const struct cl
     struct turn *turn = memory_zeroed(sizeof *turn);
     turn->host = host;
     turn->queue_end = &turn->queue;
-    turn->brief.loop = host->options.loop;
-    turn->brief.tenant_key = session->tenant_key;
-    turn->brief.session_key = session->key;
-    turn->brief.session_id = arena_copy(&turn->arena, session->id);
-    turn->brief.number = claimed->fence;
+    turn->input.loop = host->options.loop;
+    turn->input.tenant_key = session->tenant_key;
+    turn->input.session_key = session->key;
+    turn->input.session_id = arena_copy(&turn->arena, session->id);
+    turn->input.number = claimed->fence;
     turn->actor = arena_format(&turn->arena, "agent:%.*s", SLICE_ARG(session->agent));
     turn->driver = host->options.drivers[session->driver];
     turn->sequence = turn->log_read_to = session->last_sequence;

@@ -13,7 +13,7 @@ struct leaving {
 static bool has_turn(const struct turn_host *host, int64_t session_key)
 {
     const struct turn *turn = host->turns;
-    while (turn && turn->brief.session_key != session_key) {
+    while (turn && turn->input.session_key != session_key) {
         turn = turn->next;
     }
     return turn != NULL;

@@ -48,11 +48,11 @@ void turn_introspect(struct turn_host *host, const struct publication_entry *sta
     turn->introspects = true;
     turn->from = json_i64_of(metadata, "from");
     turn->to = json_i64_of(metadata, "to");
-    turn->brief.loop = host->options.loop;
-    turn->brief.tenant_key = started->tenant_key;
-    turn->brief.session_key = started->session_key;
-    turn->brief.session_id = arena_copy(&turn->arena, started->session_id);
-    turn->brief.number = json_i64_of(metadata, "run");
+    turn->input.loop = host->options.loop;
+    turn->input.tenant_key = started->tenant_key;
+    turn->input.session_key = started->session_key;
+    turn->input.session_id = arena_copy(&turn->arena, started->session_id);
+    turn->input.number = json_i64_of(metadata, "run");
     turn->actor = SLICE("introspection");
     turn->driver = host->options.drivers[DRIVER_MODEL];
     turn->sequence = turn->log_read_to = started->sequence;
@@ -97,8 +97,8 @@ static bool keep_piece(void *owner, const struct event *event)
 
 static enum status read_range(struct call *call, struct turn *turn, struct telling *out)
 {
-    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
-                                  .session_key = turn->brief.session_key,
+    struct event_filter filter = {.tenant_key = turn->input.tenant_key,
+                                  .session_key = turn->input.session_key,
                                   .kinds = told_kinds,
                                   .kind_count = sizeof told_kinds / sizeof *told_kinds,
                                   .after = turn->from - 1,
@@ -127,9 +127,9 @@ static void narrow_agent(struct agent *agent, struct arena *arena)
     }
 }
 
-enum status turn_introspect_brief(struct call *call, struct turn *turn)
+enum status turn_introspect_input(struct call *call, struct turn *turn)
 {
-    struct turn_input *brief = &turn->brief;
+    struct turn_input *input = &turn->input;
     struct telling telling = {.room = (size_t)turn->host->options.limits.history_events_max,
                               .bytes_max = call->service->limits.introspection.bytes_max,
                               .kept = call->arena};
@@ -139,8 +139,8 @@ enum status turn_introspect_brief(struct call *call, struct turn *turn)
         buffer_add(&text, telling.pieces[i - 1]);
     }
     context_fence(&fenced, "conversation", buffer_slice(&text));
-    brief->prompt = prompt_content_of(&turn->arena, buffer_slice(&fenced));
-    brief->said = arena_copy(&turn->arena, buffer_slice(&fenced));
+    input->prompt = prompt_content_of(&turn->arena, buffer_slice(&fenced));
+    input->said = arena_copy(&turn->arena, buffer_slice(&fenced));
     buffer_release(&text);
     buffer_release(&fenced);
     turn->actor = arena_format(&turn->arena, "agent:%.*s", SLICE_ARG(turn->agent.id));

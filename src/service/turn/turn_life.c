@@ -24,7 +24,7 @@ static void drop(struct turn *turn)
         turn_enter(turn, TURN_OVER);
     }
     part_from_driver(turn);
-    runtime_host_release(&turn->use);
+    runtime_host_release(&turn->sandbox_ref);
     while (*link != turn) {
         link = &(*link)->next;
     }
@@ -128,7 +128,7 @@ static bool hear(struct turn *turn, const struct heard_event *heard, struct aren
     if (turn->introspects) { /* the session moves, or somebody speaks */
         return event->kind != EVENT_INTROSPECTION_INTERRUPTED && event->kind != EVENT_SESSION_STATUS_CHANGE;
     }
-    bool of_this_turn = json_i64_of(metadata, "turn") == turn->brief.number;
+    bool of_this_turn = json_i64_of(metadata, "turn") == turn->input.number;
     if (event->kind == EVENT_SESSION_STATUS_CHANGE) {
         int to = enum_names_find(session_status_enum, json_text_of(metadata, "to"));
         return to < 0 || !session_status_is_ended((enum session_status)to);
@@ -229,7 +229,7 @@ static void after_failed_write(struct turn *turn)
     bool is_lost =
         is_away || turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN;
     if (!is_lost) {
-        log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
+        log_warn("turn_write_failed", LOG_TEXT("session", turn->input.session_id),
                  LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", slice_of(turn->failure.detail)));
     }
     if (is_lost || !turn_is_open(turn)) {
@@ -271,7 +271,7 @@ static void start_driver(struct turn *turn)
         return;
     }
     turn_enter(turn, TURN_RUNNING);
-    turn->driver_state = turn->driver->start(turn->driver->owner, turn, &turn->brief);
+    turn->driver_state = turn->driver->start(turn->driver->owner, turn, &turn->input);
     turn->has_driver = true;
 }
 
@@ -279,7 +279,7 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
 {
     struct turn *turn = owner;
     struct turn_host *host = turn->host;
-    turn->brief.sandbox = sandbox;
+    turn->input.sandbox = sandbox;
     if (!turn_is_open(turn)) {
         return;
     }
@@ -299,7 +299,7 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
 static bool end_at_limit(struct turn *turn)
 {
     int64_t most = turn->agent.turns_max;
-    if (turn->status != STATUS_OK || turn->introspects || most <= 0 || turn->brief.turns_done < most) {
+    if (turn->status != STATUS_OK || turn->introspects || most <= 0 || turn->input.turns_done < most) {
         return false;
     }
     struct slice message = arena_format(&turn->arena, "the session has had all its %lld turns", (long long)most);
@@ -309,7 +309,7 @@ static bool end_at_limit(struct turn *turn)
     return true;
 }
 
-static void meet_driver(struct turn *turn)
+static void prepare(struct turn *turn)
 {
     struct runtime_host *runtime_host = turn->host->options.runtime_host;
     if (!turn_is_open(turn) || end_at_limit(turn)) {
@@ -318,9 +318,9 @@ static void meet_driver(struct turn *turn)
     if (turn->status == STATUS_OK && turn->driver && runtime_host && agent_has_sandbox(&turn->agent) &&
         !turn->introspects) {
         turn_enter(turn, TURN_AWAITING_SANDBOX);
-        turn->use.owner = turn;
-        turn->use.ready = on_ready;
-        runtime_host_acquire(runtime_host, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
+        turn->sandbox_ref.owner = turn;
+        turn->sandbox_ref.ready = on_ready;
+        runtime_host_acquire(runtime_host, turn->input.tenant_key, turn->input.session_key, &turn->sandbox_ref);
         return;
     }
     if (turn->status == STATUS_OK) {
@@ -333,15 +333,15 @@ static void meet_driver(struct turn *turn)
                                                 .to = SESSION_IDLE});
 }
 
-static void on_briefed(struct loop_message *message)
+static void on_loaded(struct loop_message *message)
 {
-    struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, briefed_message));
+    struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, loaded_message));
     struct turn_host *host = turn->host;
     turn->is_loading = false;
     if (turn->state == TURN_OVER) {
         drop(turn);
     } else {
-        meet_driver(turn);
+        prepare(turn);
         turn_flush(turn);
     }
     turn_host_rearm(host);
@@ -370,7 +370,7 @@ void turn_attend(struct turn *turn, int64_t now_ms)
         turn_flush(turn);
     }
     if (turn->state == TURN_CLAIMED && !turn->is_writing) {
-        turn_read_brief(turn);
+        turn_load_input(turn);
     }
     if (is_due(turn->renew_at_ms, now_ms)) {
         turn->renew_at_ms = now_ms + turn->lease_ms / 3;
@@ -387,7 +387,7 @@ void turn_begin(struct turn_host *host, struct turn *turn)
 {
     turn->command.type = &turn_write;
     turn->message.run = on_written;
-    turn->briefed_message.run = on_briefed;
+    turn->loaded_message.run = on_loaded;
     turn->renew_at_ms = turn_host_steady_ms(host) + turn->lease_ms / 3;
     turn->next = host->turns;
     host->turns = turn;
@@ -395,6 +395,6 @@ void turn_begin(struct turn_host *host, struct turn *turn)
     if (host->stopping) {
         turn_abort_hosted(turn, "server_stopping");
     } else {
-        turn_read_brief(turn);
+        turn_load_input(turn);
     }
 }

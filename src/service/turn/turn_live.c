@@ -16,16 +16,16 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
         json_put_text(&out, "id", id);
     }
     json_put_text(&out, "text", text);
-    json_maybe_text(&out, "thread_id", turn->brief.thread_id);
+    json_maybe_text(&out, "thread_id", turn->input.thread_id);
     json_end_object(&out);
     publication_add(publication, &(struct publication_entry){
                                      .kind = PUBLISH_DELTA,
-                                     .tenant_key = turn->brief.tenant_key,
-                                     .session_key = turn->brief.session_key,
-                                     .session_id = turn->brief.session_id,
+                                     .tenant_key = turn->input.tenant_key,
+                                     .session_key = turn->input.session_key,
+                                     .session_id = turn->input.session_id,
                                      .sequence = turn->sequence,
                                      .type = slice_of(delta_kind_enum.names[kind]),
-                                     .thread_id = turn->brief.thread_id,
+                                     .thread_id = turn->input.thread_id,
                                      .json = buffer_slice(&json),
                                  });
     buffer_release(&json);

@@ -34,7 +34,7 @@ void turn_op_free_all(struct turn_op *op)
 /* The thread of its prompt, unless its driver names another. */
 static struct slice thread_of(const struct turn *turn, const struct event *event)
 {
-    return slice_present(event->thread_id) ? event->thread_id : turn->brief.thread_id;
+    return slice_present(event->thread_id) ? event->thread_id : turn->input.thread_id;
 }
 
 void turn_event(struct turn *turn, const struct event *event)
@@ -182,7 +182,7 @@ void turn_flush(struct turn *turn)
     if (!turn->writing) {
         return;
     }
-    turn->writes_as = turn_principal(turn->brief.tenant_key, turn->actor);
+    turn->writes_as = turn_principal(turn->input.tenant_key, turn->actor);
     turn->command.who = &turn->writes_as;
     turn->command.lease_token = turn->introspects ? (struct slice){0} : slice_of(turn->lease);
     turn->is_writing = writer_submit(turn->host->options.writer, &turn->command);
@@ -196,9 +196,9 @@ void turn_flush(struct turn *turn)
 static enum status enter(struct call *call, struct turn *turn, struct session_access *out)
 {
     if (turn->introspects) {
-        return introspection_enter(call, turn->brief.session_id, turn->brief.number, out);
+        return introspection_enter(call, turn->input.session_id, turn->input.number, out);
     }
-    enum status status = session_authorize(call, turn->brief.session_id, ACTION_APPEND, out);
+    enum status status = session_authorize(call, turn->input.session_id, ACTION_APPEND, out);
     if (status == STATUS_OK && !out->holds_lease) {
         return failure_set(&call->failure, STATUS_STALE, "lease_required", "The turn does not hold its session.");
     }
@@ -233,9 +233,9 @@ static void note_name(struct turn *turn, struct slice stored, struct slice told)
 
 static enum status open_ask(struct call *call, struct turn *turn, struct loaded_session *loaded, struct ask *ask)
 {
-    const struct event *message = turn->brief.message;
+    const struct event *message = turn->input.message;
     struct slice told = ask->id;
-    if (!turn->brief.was_cut) {
+    if (!turn->input.was_cut) {
         return ask_open(call, loaded, ask);
     }
     enum status status = ask_open_again(call, loaded, message ? message->sequence : 0, ask);
@@ -251,7 +251,7 @@ static enum status write_ask(struct call *call, struct turn *turn, struct turn_o
 {
     struct session_access entry;
     struct ask ask = op->ask;
-    ask.turn = turn->brief.number;
+    ask.turn = turn->input.number;
     enum status status = enter(call, turn, &entry);
     if (status != STATUS_OK) {
         return status;
@@ -285,7 +285,7 @@ static enum status write_save_state(struct call *call, struct turn *turn, struct
     if (status != STATUS_OK) {
         return status;
     }
-    return store_driver_state_put(call->db, turn->brief.tenant_key, turn->brief.session_key, op->text, &call->failure);
+    return store_driver_state_put(call->db, turn->input.tenant_key, turn->input.session_key, op->text, &call->failure);
 }
 
 static enum status write_call_service(struct call *call, struct turn *turn, struct turn_op *op)
@@ -345,8 +345,8 @@ static enum status write_read_log(struct call *call, struct turn *turn, struct t
     static const enum event_kind kinds[] = {EVENT_ASK_ANSWERED,          EVENT_ASK_EXPIRED,
                                             EVENT_ASK_CANCELLED,         EVENT_TURN_INTERRUPT_REQUESTED,
                                             EVENT_SESSION_STATUS_CHANGE, EVENT_INTROSPECTION_INTERRUPTED};
-    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
-                                  .session_key = turn->brief.session_key,
+    struct event_filter filter = {.tenant_key = turn->input.tenant_key,
+                                  .session_key = turn->input.session_key,
                                   .kinds = kinds,
                                   .kind_count = sizeof kinds / sizeof *kinds,
                                   .after = turn->log_read_to,
@@ -366,24 +366,24 @@ static enum status write_renew(struct call *call, struct turn *turn, struct turn
     int64_t expires_at_ms;
     (void)op;
     if (turn->introspects) {
-        return introspection_renew(call, turn->brief.session_id, turn->brief.number);
+        return introspection_renew(call, turn->input.session_id, turn->input.number);
     }
-    return claim_heartbeat(call, turn->brief.session_id, 0, &entry, &expires_at_ms);
+    return claim_heartbeat(call, turn->input.session_id, 0, &entry, &expires_at_ms);
 }
 
 static enum status write_end(struct call *call, struct turn *turn, struct turn_op *op)
 {
     if (turn->introspects) {
-        return introspection_settle(call, turn->brief.session_id, turn->brief.number, &op->end, turn->calls);
+        return introspection_settle(call, turn->input.session_id, turn->input.number, &op->end, turn->calls);
     }
-    return turn_finish(call, turn->brief.session_id, turn->brief.thread_id, &op->end);
+    return turn_finish(call, turn->input.session_id, turn->input.thread_id, &op->end);
 }
 
 static enum status write_abort(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
     if (turn->introspects) {
-        return introspection_return(call, turn->brief.session_id, turn->brief.number, op->text.ptr);
+        return introspection_return(call, turn->input.session_id, turn->input.number, op->text.ptr);
     }
     enum status status = enter(call, turn, &entry);
     return status == STATUS_OK ? turn_abort(call, entry.loaded, op->text.ptr) : status;
@@ -413,7 +413,7 @@ static void note_sequence(struct call *call, struct turn *turn)
 {
     struct loaded_session *loaded;
     struct failure ignored;
-    if (transaction_load(call->transaction, turn->brief.tenant_key, turn->brief.session_id, &loaded, &ignored) ==
+    if (transaction_load(call->transaction, turn->input.tenant_key, turn->input.session_id, &loaded, &ignored) ==
         STATUS_OK) {
         turn->written_sequence = loaded->session.last_sequence;
     }

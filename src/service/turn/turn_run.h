@@ -1,7 +1,7 @@
 /* One turn on its host. Private to turn_host*.c and the turn_*.c named below.
  *
- *   CLAIMED ──→ LOADING ──→ AWAITING_SANDBOX ──→ RUNNING     turn_read_brief; meet_driver; on_ready
- *      │           │ └───────────┼──────────────→ ↑ │        meet_driver: the agent has no sandbox
+ *   CLAIMED ──→ LOADING ──→ AWAITING_SANDBOX ──→ RUNNING     turn_load_input; prepare; on_ready
+ *      │           │ └───────────┼──────────────→ ↑ │        prepare: the agent has no sandbox
  *      └───────────┴─────────────┴──────────────────┤
  *                                                   ▼
  *                                                 ENDING     turn_end, turn_abort_hosted, turn_agent_lost
@@ -9,9 +9,9 @@
  *   any ──→ OVER                                             give_up; drop
  *
  * state            holds                                            | left by
- * CLAIMED          on the loop; no reader had room for it yet       | turn_read_brief, turn_end
- * LOADING          a reader has it, and reads its input             | meet_driver, turn_end
- * AWAITING_SANDBOX the input; `use` waits for the sandbox           | on_ready, turn_end
+ * CLAIMED          on the loop; no reader had room for it yet       | turn_load_input, turn_end
+ * LOADING          a reader has it, and reads its input             | prepare, turn_end
+ * AWAITING_SANDBOX the input; `sandbox_ref` waits for the sandbox   | on_ready, turn_end
  * RUNNING          the input and, if the agent has one, the sandbox; | turn_end and the other two
  *                  the driver was started
  * ENDING           its end is the last thing in `queue` or `writing`; | drop, give_up
@@ -98,12 +98,12 @@ enum turn_state {
 struct turn {
     struct command command; /* first: writes what the turn did */
     struct principal writes_as;
-    struct read_job brief_job;
-    struct loop_message message, briefed_message;
+    struct read_job load_job;
+    struct loop_message message, loaded_message;
     struct turn_host *host;
     struct turn *next;
     struct arena arena; /* of what lives as long as the turn */
-    struct turn_input brief;
+    struct turn_input input;
     struct agent agent;
     struct slice actor; /* in whose name it writes: agent:SLUG */
     const struct driver *driver;
@@ -111,7 +111,7 @@ struct turn {
     uint8_t state;                  /* enum turn_state; set by turn_enter alone */
     bool has_driver;                /* driver->start was called, driver->free was not */
     struct turn_snapshot *snapshot; /* that is being taken; NULL = none */
-    struct sandbox_ref use;
+    struct sandbox_ref sandbox_ref;
     bool is_loading, is_writing;
     char lease[TOKEN_TEXT_BYTES];
     int64_t lease_ms;
@@ -197,8 +197,8 @@ void turn_abort_hosted(struct turn *turn, const char *cause);
 /* Reads what the log says to it. */
 void turn_read_log(struct turn *turn);
 
-/* turn_input.c: reads the conversation on a reader thread; briefed_message follows on the loop. */
-void turn_read_brief(struct turn *turn);
+/* turn_input.c: reads the conversation on a reader thread; loaded_message follows on the loop. */
+void turn_load_input(struct turn *turn);
 
 /* turn_snapshot.c: save_snapshot. `then` gets {"snapshot","bytes"} when the session has it, perhaps at once a refusal.
  */
@@ -213,7 +213,7 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
 /* Writer thread, after the commit: begins the run that the event tells of. */
 void turn_introspect(struct turn_host *host, const struct publication_entry *started);
 /* Reader: what it is told, once the session and its agent were read. */
-MUST_CHECK enum status turn_introspect_brief(struct call *call, struct turn *turn);
+MUST_CHECK enum status turn_introspect_input(struct call *call, struct turn *turn);
 /* Of what it says, only its calls are kept, under names of their own. False = nothing of this event. */
 bool turn_introspect_event(struct event *event);
 /* Counts a call; false when it has had all its calls. */

@@ -30,14 +30,14 @@ static void on_taken(void *owner, struct slice result, struct slice error)
 void turn_snapshot_take(struct turn *turn, struct turn_served then)
 {
     const struct turn_host_options *options = &turn->host->options;
-    if (!options->snapshot || !turn->brief.sandbox || turn->snapshot) {
+    if (!options->snapshot || !turn->input.sandbox || turn->snapshot) {
         then.done(then.owner, (struct slice){0},
                   SLICE("This session has no sandbox of which a snapshot could be taken."));
         return;
     }
     turn->snapshot = memory_zeroed(sizeof *turn->snapshot);
     *turn->snapshot = (struct turn_snapshot){turn, then};
-    options->snapshot(options->snapshot_owner, turn->brief.tenant_key, turn->brief.session_key,
+    options->snapshot(options->snapshot_owner, turn->input.tenant_key, turn->input.session_key,
                       (struct gateway_done){turn->snapshot, on_taken});
 }
 

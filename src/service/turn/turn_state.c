@@ -38,7 +38,7 @@ static void check(const struct turn *turn)
         assert(turn->is_loading && !turn->has_driver);
         break;
     case TURN_AWAITING_SANDBOX:
-        assert(!turn->is_loading && !turn->has_driver && turn->driver && !turn->brief.sandbox);
+        assert(!turn->is_loading && !turn->has_driver && turn->driver && !turn->input.sandbox);
         break;
     case TURN_RUNNING:
         assert(!turn->is_loading && !turn->has_driver && turn->driver);
