@@ -1,9 +1,9 @@
 /* The host of turns: runs the agents that live inside the server or under it. A standing claim in the writer takes what
  * is pending for them, in every tenant; a claimed turn then lives on one loop:
  *
- *     claim ─(commit)→ input (reader) → sandbox → driver starts → ops … ─(commit, in order)→ ends  ─(commit)→ over
+ *     claim ─(commit)→ input (reader) → sandbox → driver starts → ops … ─(commit, in order)→ ends ─(commit)→ over
  *                                          ▲                │
- *                                          │ hears          └ deltas: published at once, behind the last durable event
+ *                                          │ reads          └ deltas: published at once, behind the last durable event
  *                                     the session's log: answers, interrupts, its end
  *
  * Every write goes through the writer under the turn's lease. What people decide reaches a turn through the log, never

@@ -16,7 +16,7 @@ void turn_free(struct turn *turn)
     buffer_release(&turn->live_key);
     turn_text_release(turn);
     arena_release(&turn->arena);
-    arena_release(&turn->heard_arena);
+    arena_release(&turn->log_arena);
     arena_release(&turn->names_arena);
     free(turn);
 }

@@ -9,7 +9,7 @@ struct leaving {
     int64_t tenant_key, session_key;
 };
 
-/* A turn that still runs is told by what it hears, and ends its agent by itself. */
+/* A turn that still runs learns it from the log, and ends its agent by itself. */
 static bool has_turn(const struct turn_host *host, int64_t session_key)
 {
     const struct turn *turn = host->turns;

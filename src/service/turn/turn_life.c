@@ -94,7 +94,7 @@ void turn_agent_lost(struct turn *turn, const char *cause)
     }
 }
 
-/* A look that is under way may have read the log before what is told now. */
+/* A read under way may have missed the event that this call is for. */
 void turn_read_log(struct turn *turn)
 {
     turn->reads_log_again = turn->is_reading_log;
@@ -117,11 +117,11 @@ static void interrupt(struct turn *turn)
     }
 }
 
-/* False when it says that the turn lost its session. */
-static bool hear(struct turn *turn, const struct heard_event *heard, struct arena *arena)
+/* False when the turn lost its session by it. */
+static bool apply_entry(struct turn *turn, const struct log_entry *entry, struct arena *arena)
 {
     const struct json *metadata = NULL;
-    const struct event *event = &heard->event;
+    const struct event *event = &entry->event;
     if (!turn_is_open(turn) || json_parse(arena, event->metadata, &metadata, NULL) != STATUS_OK) {
         return true;
     }
@@ -140,36 +140,36 @@ static bool hear(struct turn *turn, const struct heard_event *heard, struct aren
     } else if (of_this_turn && turn->has_driver) {
         struct ask ask;
         ask_of_event(event->kind, metadata, &ask);
-        ask.id = slice_present(heard->ask_id) ? heard->ask_id : ask.id;
+        ask.id = slice_present(entry->ask_id) ? entry->ask_id : ask.id;
         turn->driver->answer(turn->driver_state, &ask);
     }
     return true;
 }
 
-/* What a look found, taken out of the turn: what the driver says to it may start the next look at once. */
-struct heard {
+/* What was read from the log, taken out of the turn: the answer of a driver may start the next read at once. */
+struct log_page {
     struct arena arena;
-    struct heard_event *events;
+    struct log_entry *entries;
     size_t count;
 };
 
-static struct heard take_heard(struct turn *turn)
+static struct log_page take_page(struct turn *turn)
 {
-    struct heard heard = {turn->heard_arena, turn->heard_events, turn->heard_count};
-    turn->heard_arena = (struct arena){0};
-    turn->heard_events = NULL;
-    turn->heard_count = 0;
-    turn->log_read_to = turn->looked_until > turn->log_read_to ? turn->looked_until : turn->log_read_to;
-    return heard;
+    struct log_page page = {turn->log_arena, turn->log_entries, turn->log_count};
+    turn->log_arena = (struct arena){0};
+    turn->log_entries = NULL;
+    turn->log_count = 0;
+    turn->log_read_to = turn->log_found_to > turn->log_read_to ? turn->log_found_to : turn->log_read_to;
+    return page;
 }
 
-static bool hear_all(struct turn *turn, struct heard *heard)
+static bool apply_page(struct turn *turn, struct log_page *page)
 {
     bool has_session = true;
-    for (size_t i = 0; i < heard->count; i++) {
-        has_session &= hear(turn, &heard->events[i], &heard->arena);
+    for (size_t i = 0; i < page->count; i++) {
+        has_session &= apply_entry(turn, &page->entries[i], &page->arena);
     }
-    arena_release(&heard->arena);
+    arena_release(&page->arena);
     return has_session;
 }
 
@@ -190,7 +190,7 @@ static void answer_ops(struct turn *turn, struct turn_op *written)
 static void after_write(struct turn *turn)
 {
     struct turn_op *written = turn->writing;
-    struct heard heard = take_heard(turn);
+    struct log_page page = take_page(turn);
     bool ended = false, has_session = true;
     turn->writing = NULL;
     turn->sequence = turn->written_sequence;
@@ -200,14 +200,14 @@ static void after_write(struct turn *turn)
     }
     if (!ended) {
         answer_ops(turn, written);
-        has_session = hear_all(turn, &heard);
+        has_session = apply_page(turn, &page);
         if (turn->reads_log_again && !turn->is_reading_log) {
             turn_read_log(turn);
         }
     }
     turn_op_free_all(written);
     if (ended) {
-        arena_release(&heard.arena);
+        arena_release(&page.arena);
         drop(turn);
     } else if (!has_session) {
         give_up(turn);

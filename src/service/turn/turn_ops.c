@@ -5,7 +5,7 @@
 #include "service/turn/turn_close.h"
 #include "service/turn/turn_run.h"
 
-enum { WRITE_AGAIN_MS = 500, LOOK_EVENTS = 100 };
+enum { WRITE_AGAIN_MS = 500, LOG_ENTRIES_MAX = 100 };
 
 struct turn_op *turn_op_new(enum turn_op_kind kind)
 {
@@ -213,40 +213,40 @@ static enum status write_event(struct call *call, struct turn *turn, struct turn
     return status == STATUS_OK ? session_append_events(call, entry.loaded, &event, 1) : status;
 }
 
-static const struct ask_name *name_of(const struct turn *turn, struct slice told)
+static const struct ask_name *name_of(const struct turn *turn, struct slice driver_id)
 {
     const struct ask_name *name = turn->names;
-    while (name && !slice_eq(name->told, told)) {
+    while (name && !slice_eq(name->driver_id, driver_id)) {
         name = name->next;
     }
     return name;
 }
 
 /* The job may run twice: the latest name counts. */
-static void note_name(struct turn *turn, struct slice stored, struct slice told)
+static void note_name(struct turn *turn, struct slice stored, struct slice driver_id)
 {
     struct ask_name *name = arena_alloc(&turn->names_arena, sizeof *name);
-    *name =
-        (struct ask_name){turn->names, arena_copy(&turn->names_arena, stored), arena_copy(&turn->names_arena, told)};
+    *name = (struct ask_name){turn->names, arena_copy(&turn->names_arena, stored),
+                              arena_copy(&turn->names_arena, driver_id)};
     turn->names = name;
 }
 
 static enum status open_ask(struct call *call, struct turn *turn, struct loaded_session *loaded, struct ask *ask)
 {
     const struct event *message = turn->input.message;
-    struct slice told = ask->id;
+    struct slice driver_id = ask->id;
     if (!turn->input.was_cut) {
         return ask_open(call, loaded, ask);
     }
     enum status status = ask_open_again(call, loaded, message ? message->sequence : 0, ask);
-    if (status == STATUS_OK && !slice_eq(told, ask->id)) {
-        note_name(turn, ask->id, told);
-        ask->id = told;
+    if (status == STATUS_OK && !slice_eq(driver_id, ask->id)) {
+        note_name(turn, ask->id, driver_id);
+        ask->id = driver_id;
     }
     return status;
 }
 
-/* An ask that is refused, or decided already (by a rule, or before the turn was cut), is told to the driver. */
+/* An ask that is refused, or decided already (by a rule, or before the turn was cut), is answered at once. */
 static enum status write_ask(struct call *call, struct turn *turn, struct turn_op *op)
 {
     struct session_access entry;
@@ -313,10 +313,10 @@ static enum status write_call_service(struct call *call, struct turn *turn, stru
 }
 
 /* What the driver calls the ask that the event is about; absent when it has no name of its own. */
-static struct slice told_id(struct turn *turn, const struct event *event)
+static struct slice driver_ask_id(struct turn *turn, const struct event *event)
 {
     const struct json *metadata = NULL;
-    if (!turn->names || json_parse(&turn->heard_arena, event->metadata, &metadata, NULL) != STATUS_OK) {
+    if (!turn->names || json_parse(&turn->log_arena, event->metadata, &metadata, NULL) != STATUS_OK) {
         return (struct slice){0};
     }
     struct slice id = json_text_of(metadata, "id");
@@ -324,20 +324,20 @@ static struct slice told_id(struct turn *turn, const struct event *event)
     while (name && !slice_eq(name->stored, id)) {
         name = name->next;
     }
-    return name ? arena_copy(&turn->heard_arena, name->told) : (struct slice){0};
+    return name ? arena_copy(&turn->log_arena, name->driver_id) : (struct slice){0};
 }
 
-static bool keep_heard(void *owner, const struct event *event)
+static bool keep_entry(void *owner, const struct event *event)
 {
     struct turn *turn = owner;
-    struct heard_event *heard = &turn->heard_events[turn->heard_count++];
-    struct event *kept = &heard->event;
+    struct log_entry *entry = &turn->log_entries[turn->log_count++];
+    struct event *kept = &entry->event;
     *kept = *event;
-    kept->custom = arena_copy(&turn->heard_arena, event->custom);
-    kept->metadata = arena_copy(&turn->heard_arena, event->metadata);
-    heard->ask_id = told_id(turn, kept);
-    turn->looked_until = event->sequence;
-    return turn->heard_count < LOOK_EVENTS;
+    kept->custom = arena_copy(&turn->log_arena, event->custom);
+    kept->metadata = arena_copy(&turn->log_arena, event->metadata);
+    entry->ask_id = driver_ask_id(turn, kept);
+    turn->log_found_to = event->sequence;
+    return turn->log_count < LOG_ENTRIES_MAX;
 }
 
 static enum status write_read_log(struct call *call, struct turn *turn, struct turn_op *op)
@@ -350,14 +350,14 @@ static enum status write_read_log(struct call *call, struct turn *turn, struct t
                                   .kinds = kinds,
                                   .kind_count = sizeof kinds / sizeof *kinds,
                                   .after = turn->log_read_to,
-                                  .limit = LOOK_EVENTS};
+                                  .limit = LOG_ENTRIES_MAX};
     (void)op;
-    arena_reset(&turn->heard_arena);
-    turn->heard_events = arena_alloc(&turn->heard_arena, LOOK_EVENTS * sizeof *turn->heard_events);
-    turn->heard_count = 0;
-    turn->looked_until = turn->log_read_to;
+    arena_reset(&turn->log_arena);
+    turn->log_entries = arena_alloc(&turn->log_arena, LOG_ENTRIES_MAX * sizeof *turn->log_entries);
+    turn->log_count = 0;
+    turn->log_found_to = turn->log_read_to;
     enum status status = transaction_flush(call->transaction, &call->failure);
-    return status == STATUS_OK ? store_event_read(call->db, &filter, keep_heard, turn, &call->failure) : status;
+    return status == STATUS_OK ? store_event_read(call->db, &filter, keep_entry, turn, &call->failure) : status;
 }
 
 static enum status write_renew(struct call *call, struct turn *turn, struct turn_op *op)

@@ -74,10 +74,10 @@ struct turn_op {
 /* An ask whose stored id is not the one its driver chose. */
 struct ask_name {
     struct ask_name *next;
-    struct slice stored, told;
+    struct slice stored, driver_id;
 };
 
-struct heard_event {
+struct log_entry {
     struct event event;
     struct slice ask_id; /* as its driver knows it; absent = as it stands in the event */
 };
@@ -133,10 +133,10 @@ struct turn {
     /* of the write under way */
     enum status status;
     struct failure failure;
-    int64_t written_sequence, looked_until;
-    struct arena heard_arena;
-    struct heard_event *heard_events;
-    size_t heard_count;
+    int64_t written_sequence, log_found_to;
+    struct arena log_arena;
+    struct log_entry *log_entries;
+    size_t log_count;
     struct arena names_arena; /* the writer's, and the list */
     struct ask_name *names;
 };
@@ -194,7 +194,7 @@ void turn_begin(struct turn_host *host, struct turn *turn);
 void turn_attend(struct turn *turn, int64_t now_ms);
 /* The host ends it in its driver's place, as if it had died. */
 void turn_abort_hosted(struct turn *turn, const char *cause);
-/* Reads what the log says to it. */
+/* Reads the asks and interrupts of this turn from the log. */
 void turn_read_log(struct turn *turn);
 
 /* turn_input.c: reads the conversation on a reader thread; loaded_message follows on the loop. */
