@@ -66,7 +66,7 @@ static void make_turns(struct hosting *hosting)
         .loop = hosting->place.loop,
         .read_owner = hosting->place.read_owner,
         .submit_read = hosting->place.submit_read,
-        .runtimes = hosting->runtimes,
+        .runtime_host = hosting->runtimes,
         .snapshot_owner = &hosting->snapshots,
         .snapshot = gateway_snapshot_take,
         .project_dirs = (const char *const *)options->tool_project_dir.items,

@@ -139,7 +139,7 @@ void runtime_host_acquire(struct runtime_host *runtimes, int64_t tenant_key, int
     use->box = box;
     use->next = box->waiting;
     box->waiting = use;
-    bool at_rest = !box->steps && !box->acts && !box->again && !box->retry_at_ms;
+    bool at_rest = box->state == SESSION_RUNTIME_RESTING && !box->again;
     if (at_rest && box->sandbox && runtime_is_up(box->order.state)) {
         box->idle_at_ms = 0;
         session_runtime_answer_all(box, box->sandbox, NULL);
@@ -257,8 +257,7 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
 static void attend(struct session_runtime *box, int64_t now_ms)
 {
     if (is_due(box->retry_at_ms, now_ms)) {
-        box->retry_at_ms = 0;
-        session_runtime_step(box);
+        session_runtime_retry(box);
     } else if (is_due(box->idle_at_ms, now_ms)) {
         box->asks_idle = true;
         box->viewers = fanout_is_watched(box->runtimes->options.fanout, box->session_key);
@@ -324,11 +323,7 @@ static void on_stop(struct loop_message *message)
         (struct runtime_host *)((char *)message - offsetof(struct runtime_host, stop_message));
     struct session_runtime *box;
     for (size_t cursor = 0; (box = map_next(&runtimes->boxes, &cursor));) {
-        if (!box->steps && !box->acts && box->uses == 0) {
-            box->retry_at_ms = 0;
-            box->news.there = false;
-            session_runtime_give_up(box);
-            session_runtime_forget_if_empty(box);
+        if (session_runtime_stop(box)) {
             cursor = 0; /* the map changed */
         }
     }

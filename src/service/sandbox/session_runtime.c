@@ -1,5 +1,6 @@
 #include "service/sandbox/session_runtime.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,6 +45,53 @@ static void session_runtime_free(struct session_runtime *box)
     free(box);
 }
 
+/* --- states --- */
+
+#define TO(state) (1u << SESSION_RUNTIME_##state)
+
+static const uint8_t edges[SESSION_RUNTIME_STATE_COUNT] = {
+    [SESSION_RUNTIME_RESTING] = TO(STEPPING) | TO(RETRYING),
+    [SESSION_RUNTIME_STEPPING] = TO(RESTING) | TO(RETRYING) | TO(ACTING) | TO(YIELDING),
+    [SESSION_RUNTIME_RETRYING] = TO(STEPPING) | TO(RETRYING) | TO(RESTING),
+    [SESSION_RUNTIME_ACTING] = TO(STEPPING) | TO(RETRYING),
+    [SESSION_RUNTIME_YIELDING] = TO(STEPPING) | TO(RETRYING) | TO(RESTING),
+};
+
+/* What holds when a state is entered. */
+static void check(const struct session_runtime *box)
+{
+    assert((box->retry_at_ms != 0) == (box->state == SESSION_RUNTIME_RETRYING));
+    assert(box->idle_at_ms == 0);
+    switch ((enum session_runtime_state)box->state) {
+    case SESSION_RUNTIME_RESTING:
+        assert(!box->news.there);
+        break;
+    case SESSION_RUNTIME_ACTING:
+        assert(!box->news.there && (box->sandbox || box->order.action == RUNTIME_MAKE));
+        break;
+    case SESSION_RUNTIME_YIELDING:
+        assert(!box->news.there && box->sandbox && box->uses == 0);
+        break;
+    case SESSION_RUNTIME_STEPPING:
+    case SESSION_RUNTIME_RETRYING:
+    case SESSION_RUNTIME_STATE_COUNT:
+        break;
+    }
+}
+
+static void enter(struct session_runtime *box, enum session_runtime_state state)
+{
+    assert(edges[box->state] & (1u << state));
+    box->state = (uint8_t)state;
+    check(box);
+}
+
+static void retry_later(struct session_runtime *box)
+{
+    box->retry_at_ms = runtime_host_steady_ms(box->runtimes) + TRY_AGAIN_MS;
+    enter(box, SESSION_RUNTIME_RETRYING);
+}
+
 /* --- those who wait --- */
 
 void session_runtime_answer_all(struct session_runtime *box, struct sandbox *sandbox, const struct failure *failure)
@@ -70,6 +118,8 @@ static const struct failure *why_not(const struct session_runtime *box, struct f
 
 /* --- acts --- */
 
+static void begin_step(struct session_runtime *box);
+
 static void keep_text(char to[BOX_ID_BYTES], struct slice text)
 {
     snprintf(to, BOX_ID_BYTES, "%.*s", SLICE_ARG(text));
@@ -84,7 +134,7 @@ static bool is_taken(const struct session_runtime *box, enum runtime_action act,
 
 static void take_news(struct session_runtime *box, enum runtime_action act, const struct sandbox_result *news)
 {
-    box->acts = false;
+    assert(box->state == SESSION_RUNTIME_ACTING);
     box->news = (struct runtime_result){.there = true, .act = act, .outcome = news->outcome, .failure = news->failure};
     box->news.snapshot_bytes = news->snapshot_bytes;
     keep_text(box->news.snapshot_id, news->snapshot);
@@ -95,7 +145,7 @@ static void take_news(struct session_runtime *box, enum runtime_action act, cons
     } else if (is_taken(box, act, news->outcome)) {
         box->sandbox = NULL;
     }
-    session_runtime_step(box);
+    begin_step(box);
 }
 
 static void on_made(void *owner, const struct sandbox_result *news)
@@ -117,10 +167,9 @@ static void on_ended(void *owner, const struct sandbox_result *news)
         sandbox_give_up(box->sandbox);
         box->sandbox = NULL;
     }
-    if (box->yields) {
-        box->yields = box->acts = false;
+    if (box->state == SESSION_RUNTIME_YIELDING) {
         box->sandbox = NULL;
-        session_runtime_step(box);
+        begin_step(box);
         return;
     }
     take_news(box, RUNTIME_END, news);
@@ -191,8 +240,8 @@ static void end(struct session_runtime *box)
     provider->terminate(provider->owner, box->sandbox, (struct sandbox_callback){box, on_ended});
 }
 
-/* The server stops: trees stay where they are. */
-void session_runtime_give_up(struct session_runtime *box)
+/* The server stops. */
+static void give_up(struct session_runtime *box)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops.");
@@ -205,33 +254,64 @@ void session_runtime_give_up(struct session_runtime *box)
 
 /* --- steps --- */
 
-void session_runtime_forget_if_empty(struct session_runtime *box)
+/* True when it was: the box is gone. */
+static bool forget_if_empty(struct session_runtime *box)
 {
-    if (!box->steps && !box->acts && !box->sandbox && !box->waiting && !box->uses && !box->retry_at_ms &&
-        !box->news.there) {
+    bool is_empty = box->state == SESSION_RUNTIME_RESTING && !box->sandbox && !box->waiting && !box->uses;
+    if (is_empty) {
         session_runtime_free(box);
+    }
+    return is_empty;
+}
+
+static void begin_step(struct session_runtime *box)
+{
+    box->idle_at_ms = box->retry_at_ms = 0;
+    if (box->runtimes->stopping && !box->news.there) {
+        if (box->state != SESSION_RUNTIME_RESTING) {
+            enter(box, SESSION_RUNTIME_RESTING);
+        }
+        give_up(box);
+        forget_if_empty(box);
+        return;
+    }
+    box->again = false;
+    box->wanted = box->waiting != NULL || box->adopts;
+    box->uses_seen = box->uses;
+    if (writer_submit(box->runtimes->options.writer, &box->command)) {
+        enter(box, SESSION_RUNTIME_STEPPING);
+    } else {
+        retry_later(box);
     }
 }
 
 void session_runtime_step(struct session_runtime *box)
 {
-    if (box->steps || box->acts || box->retry_at_ms) {
+    if (box->state == SESSION_RUNTIME_RESTING) {
+        begin_step(box);
+    } else {
         box->again = true;
-        return;
     }
-    if (box->runtimes->stopping && !box->news.there) {
-        session_runtime_give_up(box);
-        session_runtime_forget_if_empty(box);
-        return;
+}
+
+void session_runtime_retry(struct session_runtime *box)
+{
+    assert(box->state == SESSION_RUNTIME_RETRYING);
+    begin_step(box);
+}
+
+bool session_runtime_stop(struct session_runtime *box)
+{
+    if ((box->state != SESSION_RUNTIME_RESTING && box->state != SESSION_RUNTIME_RETRYING) || box->uses > 0) {
+        return false;
     }
-    box->again = false;
-    box->idle_at_ms = 0;
-    box->wanted = box->waiting != NULL || box->adopts;
-    box->uses_seen = box->uses;
-    box->steps = writer_submit(box->runtimes->options.writer, &box->command);
-    if (!box->steps) {
-        box->retry_at_ms = runtime_host_steady_ms(box->runtimes) + TRY_AGAIN_MS;
+    box->news.there = false; /* the next life finds it as the log says */
+    box->idle_at_ms = box->retry_at_ms = 0;
+    if (box->state == SESSION_RUNTIME_RETRYING) {
+        enter(box, SESSION_RUNTIME_RESTING);
     }
+    give_up(box);
+    return forget_if_empty(box);
 }
 
 static void note_idle(struct session_runtime *box)
@@ -252,6 +332,18 @@ static void settle_news(struct session_runtime *box)
     news->there = false;
 }
 
+/* Nothing is to be done, unless something happened meanwhile. */
+static void rest(struct session_runtime *box)
+{
+    enter(box, SESSION_RUNTIME_RESTING);
+    note_idle(box);
+    if (box->again) {
+        begin_step(box);
+    } else {
+        forget_if_empty(box);
+    }
+}
+
 /* Its session was erased: nothing of it stays. */
 static void erase(struct session_runtime *box)
 {
@@ -260,11 +352,18 @@ static void erase(struct session_runtime *box)
     session_runtime_answer_all(box, NULL, &failure);
     box->news.there = false;
     if (box->sandbox && box->uses == 0) {
-        box->acts = true;
+        enter(box, SESSION_RUNTIME_ACTING);
         end(box);
-    } else if (!box->sandbox) {
+        return;
+    }
+    enter(box, SESSION_RUNTIME_RESTING);
+    if (!box->sandbox) {
         sandboxes_forget(box->runtimes->options.sandboxes, box->tenant_key, box->session_key);
-        session_runtime_forget_if_empty(box);
+    }
+    if (box->waiting) { /* since it was answered */
+        begin_step(box);
+    } else {
+        forget_if_empty(box);
     }
 }
 
@@ -276,13 +375,22 @@ static void yield_to_other(struct session_runtime *box)
     session_runtime_answer_all(box, NULL, &failure);
     box->news.there = false;
     if (box->sandbox && box->uses == 0) {
-        box->acts = true;
-        box->yields = true;
+        enter(box, SESSION_RUNTIME_YIELDING);
         end(box);
-    } else if (box->again) {
-        session_runtime_step(box);
     } else {
-        session_runtime_forget_if_empty(box);
+        rest(box);
+    }
+}
+
+static void act(struct session_runtime *box, enum runtime_action action)
+{
+    enter(box, SESSION_RUNTIME_ACTING);
+    if (action == RUNTIME_MAKE) {
+        make(box);
+    } else if (action == RUNTIME_SAVE) {
+        save(box);
+    } else {
+        end(box);
     }
 }
 
@@ -295,18 +403,13 @@ static void perform(struct session_runtime *box)
     settle_news(box);
     if (box->runtimes->stopping && action != RUNTIME_END) {
         action = RUNTIME_REST;
-        session_runtime_give_up(box);
+        give_up(box);
     }
-    box->acts = action == RUNTIME_MAKE || action == RUNTIME_SAVE || action == RUNTIME_END;
     switch (action) {
     case RUNTIME_MAKE:
-        make(box);
-        return;
     case RUNTIME_SAVE:
-        save(box);
-        return;
     case RUNTIME_END:
-        end(box);
+        act(box, action);
         return;
     case RUNTIME_GIVE:
         session_runtime_answer_all(box, box->sandbox, NULL);
@@ -318,12 +421,22 @@ static void perform(struct session_runtime *box)
     case RUNTIME_WAIT:
         break;
     }
-    note_idle(box);
-    if (box->again) {
-        session_runtime_step(box);
-    } else {
-        session_runtime_forget_if_empty(box);
+    rest(box);
+}
+
+/* A server that stops does not try again. */
+static void after_failed_step(struct session_runtime *box)
+{
+    log_warn("sandbox_step_failed", LOG_NUM("session", box->session_key), LOG_TEXT("code", slice_of(box->failure.code)),
+             LOG_TEXT("detail", slice_of(box->failure.detail)));
+    if (!box->runtimes->stopping) {
+        retry_later(box);
+        return;
     }
+    box->news.there = false; /* the next life finds it as the log says */
+    enter(box, SESSION_RUNTIME_RESTING);
+    give_up(box);
+    forget_if_empty(box);
 }
 
 static void on_stepped(struct loop_message *message)
@@ -331,19 +444,11 @@ static void on_stepped(struct loop_message *message)
     struct session_runtime *box =
         (struct session_runtime *)((char *)message - offsetof(struct session_runtime, message));
     struct runtime_host *runtimes = box->runtimes;
-    box->steps = false;
+    assert(box->state == SESSION_RUNTIME_STEPPING);
     box->asks_idle = false;
     box->adopts &= box->status != STATUS_OK || box->order.action == RUNTIME_MAKE;
     if (box->status != STATUS_OK) {
-        log_warn("sandbox_step_failed", LOG_NUM("session", box->session_key),
-                 LOG_TEXT("code", slice_of(box->failure.code)), LOG_TEXT("detail", slice_of(box->failure.detail)));
-        box->retry_at_ms = runtime_host_steady_ms(runtimes) + TRY_AGAIN_MS;
-        if (runtimes->stopping) {
-            box->news.there = false; /* the next life finds it as the log says */
-            box->retry_at_ms = 0;
-            session_runtime_give_up(box);
-            session_runtime_forget_if_empty(box);
-        }
+        after_failed_step(box);
     } else if (box->order.missing) {
         erase(box);
     } else if (box->order.elsewhere) {

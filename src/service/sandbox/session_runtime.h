@@ -1,4 +1,30 @@
-/* One sandbox on its host. Private to the files of the runtime host. */
+/* One sandbox on its host. Private to the files of the runtime host.
+ *
+ *      ┌─────────────┐ ┌──────→ ACTING ───┐
+ *      ▼             │ │                  ▼
+ *   RESTING ──────→ STEPPING ←────────────┤     session_runtime_step; perform, erase; take_news
+ *      │               │ │                │
+ *      │               │ └────→ YIELDING ─┘     yield_to_other; on_ended
+ *      ▼               ▼
+ *      └────────→ RETRYING ──→ STEPPING         the writer took no step (from any other), the step failed; the timer
+ *
+ *   RETRYING, YIELDING ──→ RESTING              the server stops: begin_step, session_runtime_stop
+ *
+ * state     holds                                                   | left by
+ * RESTING   no result to be written; `idle_at_ms`, perhaps. Freed   | session_runtime_step
+ *           when there is no sandbox, no user of it and nobody who
+ *           waits
+ * STEPPING  the writer has it, or what it decided is being handled  | on_stepped
+ * RETRYING  `retry_at_ms`; a result that is not written, perhaps    | session_runtime_retry, session_runtime_stop
+ * ACTING    the provider makes, saves or ends the sandbox; there is | take_news
+ *           a sandbox, unless it is being made
+ * YIELDING  the provider ends a sandbox that another node has now:  | on_ended
+ *           nothing is written about it
+ *
+ * Whatever happens while it does not rest sets `again`, and the next step follows. Only the loop sets the state.
+ *
+ * Facts of their own: `adopts` and `wanted` (who wants the sandbox), `asks_idle` (what the next step is asked),
+ * `saved` (what is known of the sandbox), and how many use it. */
 #ifndef SERVICE_SESSION_RUNTIME_H
 #define SERVICE_SESSION_RUNTIME_H
 
@@ -37,7 +63,16 @@ struct runtime_plan {
     int64_t idle_again_ms; /* look again after so long; 0 = not asked */
 };
 
-/* Owned by the loop; by the writer while `steps`. */
+enum session_runtime_state {
+    SESSION_RUNTIME_RESTING,
+    SESSION_RUNTIME_STEPPING,
+    SESSION_RUNTIME_RETRYING,
+    SESSION_RUNTIME_ACTING,
+    SESSION_RUNTIME_YIELDING,
+    SESSION_RUNTIME_STATE_COUNT
+};
+
+/* Owned by the loop; by the writer from writer_submit to on_stepped, in STEPPING. */
 struct session_runtime {
     struct command command; /* first: of its steps */
     struct loop_message message;
@@ -49,13 +84,10 @@ struct session_runtime {
     int driver;             /* enum agent_driver: whose turns work in it */
     struct sandbox_ref *waiting;
     int64_t uses;
-    bool steps;                      /* the job is in the writer */
-    bool acts;                       /* the provider is at work */
+    uint8_t state;                   /* enum session_runtime_state; set by enter in session_runtime.c alone */
     bool again;                      /* something happened meanwhile */
     bool adopts;                     /* taken into hand though nobody wants it, so that it can fall asleep */
     bool asks_idle;                  /* the step asks whether it may sleep */
-    bool yields;                     /* what is live here is ended without a word: another node has the session
-                                      * */
     bool saved;                      /* its snapshot is written down: it may go */
     int64_t snapshot_failures;       /* in a row */
     int64_t idle_at_ms, retry_at_ms; /* steady; 0 = not set */
@@ -105,10 +137,12 @@ struct session_runtime *session_runtime_find(struct runtime_host *runtimes, int6
 struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
 /* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
 void session_runtime_step(struct session_runtime *box);
+/* `retry_at_ms` has come. */
+void session_runtime_retry(struct session_runtime *box);
 void session_runtime_answer_all(struct session_runtime *box, struct sandbox *sandbox, const struct failure *failure);
-/* The server stops: trees stay where they are. */
-void session_runtime_give_up(struct session_runtime *box);
-void session_runtime_forget_if_empty(struct session_runtime *box);
+/* The server stops: trees stay where they are. Nothing while a step or an act is under way, or somebody uses it. True
+ * when the box is gone. */
+bool session_runtime_stop(struct session_runtime *box);
 
 /* runtime_host_recover.c: the job that looks for what an earlier life left. */
 extern const struct command_type runtime_host_recover;

@@ -1,9 +1,9 @@
 /* The host of turns: runs the agents that live inside the server or under it. A standing claim in the writer takes what
  * is pending for them, in every tenant; a claimed turn then lives on one loop:
  *
- *     claim ─(commit)→ brief (reader) → sandbox → driver starts → says … ─(commit, in order)→ ends ─(commit)→ over
+ *     claim ─(commit)→ input (reader) → sandbox → driver starts → ops … ─(commit, in order)→ ends ─(commit)→ over
  *                                          ▲                │
- *                                          │ hears          └ deltas: published at once, behind the last durable event
+ *                                          │ reads          └ deltas: published at once, behind the last durable event
  *                                     the session's log: answers, interrupts, its end
  *
  * Every write goes through the writer under the turn's lease. What people decide reaches a turn through the log, never
@@ -32,7 +32,7 @@ struct turn_host_options {
     void *read_owner;
     bool (*submit_read)(void *owner, struct read_job *job);
     const struct driver *drivers[DRIVER_COUNT]; /* NULL = not offered */
-    struct runtime_host *runtimes;              /* where agents with a sandbox get it */
+    struct runtime_host *runtime_host;          /* where agents with a sandbox get it */
     struct turns_limits limits;
     const char *const *project_dirs; /* where sessions may work on this machine (agents of the project tier) */
     size_t project_dir_count;
@@ -49,14 +49,14 @@ struct turn_host;
 
 struct turn_host *turn_host_new(const struct turn_host_options *options);
 /* The writer and the loop are started, or will be. */
-void turn_host_start(struct turn_host *turns);
+void turn_host_start(struct turn_host *host);
 /* Something was committed here: turns that it concerns read their log. Writer thread. */
-void turn_host_on_commit(struct turn_host *turns, const struct publication *publication);
+void turn_host_on_commit(struct turn_host *host, const struct publication *publication);
 /* Another node wrote to this session (0 = to any). Any thread. */
-void turn_host_wake(struct turn_host *turns, int64_t session_key);
+void turn_host_wake(struct turn_host *host, int64_t session_key);
 /* Cuts every turn and waits until nothing of it is left in the writer and the loop, which must both still run. Nothing
  * when it was not started, or is NULL. */
-void turn_host_stop(struct turn_host *turns);
-void turn_host_free(struct turn_host *turns);
+void turn_host_stop(struct turn_host *host);
+void turn_host_free(struct turn_host *host);
 
 #endif

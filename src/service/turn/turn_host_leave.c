@@ -5,15 +5,15 @@
 
 struct leaving {
     struct loop_message message;
-    struct turn_host *turns;
+    struct turn_host *host;
     int64_t tenant_key, session_key;
 };
 
-/* A turn that still runs is told by what it hears, and ends its agent by itself. */
-static bool has_turn(const struct turn_host *turns, int64_t session_key)
+/* A turn that still runs learns it from the log, and ends its agent by itself. */
+static bool has_turn(const struct turn_host *host, int64_t session_key)
 {
-    const struct turn *turn = turns->runs;
-    while (turn && turn->brief.session_key != session_key) {
+    const struct turn *turn = host->turns;
+    while (turn && turn->input.session_key != session_key) {
         turn = turn->next;
     }
     return turn != NULL;
@@ -22,9 +22,9 @@ static bool has_turn(const struct turn_host *turns, int64_t session_key)
 static void on_leave(struct loop_message *message)
 {
     struct leaving *leaving = (struct leaving *)message;
-    const struct turn_host *turns = leaving->turns;
-    for (size_t i = 0; i < DRIVER_COUNT && !has_turn(turns, leaving->session_key); i++) {
-        const struct driver *driver = turns->options.drivers[i];
+    const struct turn_host *host = leaving->host;
+    for (size_t i = 0; i < DRIVER_COUNT && !has_turn(host, leaving->session_key); i++) {
+        const struct driver *driver = host->options.drivers[i];
         if (driver && driver->release_session) {
             driver->release_session(driver->owner, leaving->tenant_key, leaving->session_key);
         }
@@ -40,12 +40,12 @@ static bool is_over(const struct publication_entry *entry)
     return entry->kind == PUBLISH_EVENTS && event_facts_end(&entry->event);
 }
 
-void turn_host_leave_if_over(struct turn_host *turns, const struct publication_entry *entry)
+void turn_host_leave_if_over(struct turn_host *host, const struct publication_entry *entry)
 {
     if (!is_over(entry)) {
         return;
     }
     struct leaving *leaving = memory_zeroed(sizeof *leaving);
-    *leaving = (struct leaving){{.run = on_leave}, turns, entry->tenant_key, entry->session_key};
-    loop_post(turns->options.loop, &leaving->message);
+    *leaving = (struct leaving){{.run = on_leave}, host, entry->tenant_key, entry->session_key};
+    loop_post(host->options.loop, &leaving->message);
 }

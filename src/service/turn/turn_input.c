@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "domain/silence.h"
 #include "runner/tool/path.h"
 #include "service/agent/agent.h"
@@ -37,7 +39,7 @@ static bool keep_thread(void *owner, const struct event *event)
     if (!prompt_begins_turn(event)) {
         return true;
     }
-    turn->brief.thread_id = arena_copy(&turn->arena, event->thread_id);
+    turn->input.thread_id = arena_copy(&turn->arena, event->thread_id);
     return false;
 }
 
@@ -45,8 +47,8 @@ static bool keep_thread(void *owner, const struct event *event)
 static enum status read_thread(struct call *call, struct turn *turn, int64_t messages_max)
 {
     static const enum event_kind kind = EVENT_USER_MESSAGE;
-    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
-                                  .session_key = turn->brief.session_key,
+    struct event_filter filter = {.tenant_key = turn->input.tenant_key,
+                                  .session_key = turn->input.session_key,
                                   .kinds = &kind,
                                   .kind_count = 1,
                                   .newest_first = true,
@@ -57,9 +59,9 @@ static enum status read_thread(struct call *call, struct turn *turn, int64_t mes
 /* A thread remembers what was said in it and nothing else; so does the main one. */
 static enum status read_history(struct call *call, struct turn *turn, struct history *out)
 {
-    struct slice thread = turn->brief.thread_id;
-    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
-                                  .session_key = turn->brief.session_key,
+    struct slice thread = turn->input.thread_id;
+    struct event_filter filter = {.tenant_key = turn->input.tenant_key,
+                                  .session_key = turn->input.session_key,
                                   .kinds = history_kinds,
                                   .kind_count = sizeof history_kinds / sizeof *history_kinds,
                                   .thread_id = slice_present(thread) ? thread : SLICE(""),
@@ -82,20 +84,20 @@ static bool says_something(const struct event *events, size_t count)
 
 static void split_history(struct turn *turn, const struct history *history)
 {
-    struct turn_input *brief = &turn->brief;
+    struct turn_input *input = &turn->input;
     const struct event *events = history->events + (history->room - history->count);
     size_t prompt = history->count;
     while (prompt > 0 && !prompt_begins_turn(&events[prompt - 1])) {
         prompt--;
     }
-    brief->history = events;
-    brief->history_count = prompt > 0 ? prompt - 1 : 0;
-    brief->since = prompt > 0 ? events + prompt : events;
-    brief->since_count = history->count - (prompt > 0 ? prompt : 0);
-    brief->was_cut = says_something(brief->since, brief->since_count);
-    brief->prompt = prompt > 0 ? events[prompt - 1].content : SLICE("[]");
-    brief->message = prompt > 0 ? &events[prompt - 1] : NULL;
-    brief->said = prompt_text_of(&turn->arena, brief->prompt);
+    input->history = events;
+    input->history_count = prompt > 0 ? prompt - 1 : 0;
+    input->since = prompt > 0 ? events + prompt : events;
+    input->since_count = history->count - (prompt > 0 ? prompt : 0);
+    input->was_cut = says_something(input->since, input->since_count);
+    input->prompt = prompt > 0 ? events[prompt - 1].content : SLICE("[]");
+    input->message = prompt > 0 ? &events[prompt - 1] : NULL;
+    input->said = prompt_text_of(&turn->arena, input->prompt);
 }
 
 static const struct json *context_of(struct turn *turn, const struct session *session)
@@ -108,13 +110,13 @@ static const struct json *context_of(struct turn *turn, const struct session *se
 
 static void take_context(struct turn *turn, const struct session *session)
 {
-    const struct turn_host_options *options = &turn->turns->options;
+    const struct turn_host_options *options = &turn->host->options;
     const struct json *context = context_of(turn, session), *variables = json_get_value(context, "variables");
     bool is_named = slice_starts(session->workspace, SLICE("/"));
     struct slice directory = is_named ? session->workspace : json_text_of(context, "working_dir");
-    turn->brief.variables = json_is(variables, JSON_OBJECT) ? variables->raw : (struct slice){0};
+    turn->input.variables = json_is(variables, JSON_OBJECT) ? variables->raw : (struct slice){0};
     if (turn->agent.fs_scope >= FS_SCOPE_PROJECT && slice_present(directory)) {
-        turn->brief.workspace =
+        turn->input.workspace =
             path_project(&turn->arena, options->project_dirs, options->project_dir_count, directory);
     }
 }
@@ -123,18 +125,18 @@ static enum status read_session(struct call *call, struct turn *turn)
 {
     struct session session;
     const struct json *usage = NULL;
-    struct turn_input *brief = &turn->brief;
+    struct turn_input *input = &turn->input;
     enum status status =
-        store_session_by_key(call->db, brief->tenant_key, brief->session_key, &turn->arena, &session, &call->failure);
+        store_session_by_key(call->db, input->tenant_key, input->session_key, &turn->arena, &session, &call->failure);
     if (status != STATUS_OK) {
         return status;
     }
-    brief->turns_done = session.turn_count;
+    input->turns_done = session.turn_count;
     turn->hides_marks = silence_concerns(&session);
     if (slice_present(session.usage) && json_parse(&turn->arena, session.usage, &usage, NULL) == STATUS_OK) {
-        brief->cost_microcents = json_i64_of(usage, "cost_microcents");
+        input->cost_microcents = json_i64_of(usage, "cost_microcents");
     }
-    brief->agent = &turn->agent;
+    input->agent = &turn->agent;
     status = agent_of_session(call, &session, &turn->arena, &turn->agent);
     if (status == STATUS_OK) {
         take_context(turn, &session);
@@ -143,7 +145,7 @@ static enum status read_session(struct call *call, struct turn *turn)
     if (status != STATUS_OK) {
         return status;
     }
-    status = store_driver_state_get(call->db, brief->tenant_key, brief->session_key, &turn->arena, &brief->kept,
+    status = store_driver_state_get(call->db, input->tenant_key, input->session_key, &turn->arena, &input->kept,
                                     &call->failure);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
@@ -161,29 +163,33 @@ static enum status read_conversation(struct call *call, struct turn *turn, struc
     return status;
 }
 
-static void brief_run(struct read_job *job, struct db *db)
+static void load_run(struct read_job *job, struct db *db)
 {
-    struct turn *turn = (struct turn *)((char *)job - offsetof(struct turn, brief_job));
+    struct turn *turn = (struct turn *)((char *)job - offsetof(struct turn, load_job));
     struct arena scratch = {0};
-    struct history history = {.arena = &turn->arena, .room = (size_t)turn->turns->options.limits.history_events_max};
-    const struct service *service = turn->turns->options.service;
-    struct principal agent = turn_principal(turn->brief.tenant_key, turn->actor);
+    struct history history = {.arena = &turn->arena, .room = (size_t)turn->host->options.limits.history_events_max};
+    const struct service *service = turn->host->options.service;
+    struct principal agent = turn_principal(turn->input.tenant_key, turn->actor);
     struct call call = {.service = service, .db = db, .arena = &scratch, .who = &agent};
     call.now_ms = clock_wall_ms(service->clock);
     call.steady_ms = clock_steady_ms(service->clock);
     turn->status = read_session(&call, turn);
     if (turn->status == STATUS_OK) {
         turn->status =
-            turn->introspects ? turn_introspect_brief(&call, turn) : read_conversation(&call, turn, &history);
+            turn->introspects ? turn_introspect_input(&call, turn) : read_conversation(&call, turn, &history);
     }
     turn->failure = call.failure;
     arena_release(&scratch);
-    loop_post(turn->turns->options.loop, &turn->briefed_message);
+    loop_post(turn->host->options.loop, &turn->loaded_message);
 }
 
-void turn_read_brief(struct turn *turn)
+void turn_load_input(struct turn *turn)
 {
-    const struct turn_host_options *options = &turn->turns->options;
-    turn->brief_job.run = brief_run;
-    turn->briefs = options->submit_read(options->read_owner, &turn->brief_job);
+    const struct turn_host_options *options = &turn->host->options;
+    turn->load_job.run = load_run;
+    assert(!turn->is_writing);
+    turn->is_loading = options->submit_read(options->read_owner, &turn->load_job);
+    if (turn->is_loading) {
+        turn_enter(turn, TURN_LOADING);
+    }
 }

@@ -21,27 +21,27 @@ static void on_start(struct loop_message *message)
 {
     struct start *start = (struct start *)message;
     struct turn *turn = start->turn;
-    struct turn_host *turns = turn->turns;
+    struct turn_host *host = turn->host;
     free(start);
-    if (turns->stopping) {
+    if (host->stopping) {
         turn_free(turn);
         return;
     }
-    turn_begin(turns, turn);
-    turn_host_rearm(turns);
+    turn_begin(host, turn);
+    turn_host_rearm(host);
 }
 
-void turn_introspect(struct turn_host *turns, const struct publication_entry *started)
+void turn_introspect(struct turn_host *host, const struct publication_entry *started)
 {
     const struct json *event = NULL;
-    if (turns->stopping) {
+    if (host->stopping) {
         return;
     }
     struct turn *turn = memory_zeroed(sizeof *turn);
     turn->host_calls = &turn_host_calls;
     struct start *start = memory_zeroed(sizeof *start);
-    turn->turns = turns;
-    turn->said_end = &turn->said;
+    turn->host = host;
+    turn->queue_end = &turn->queue;
     if (json_parse(&turn->arena, arena_copy(&turn->arena, started->json), &event, NULL) != STATUS_OK) {
         event = NULL;
     }
@@ -49,17 +49,17 @@ void turn_introspect(struct turn_host *turns, const struct publication_entry *st
     turn->introspects = true;
     turn->from = json_i64_of(metadata, "from");
     turn->to = json_i64_of(metadata, "to");
-    turn->brief.loop = turns->options.loop;
-    turn->brief.tenant_key = started->tenant_key;
-    turn->brief.session_key = started->session_key;
-    turn->brief.session_id = arena_copy(&turn->arena, started->session_id);
-    turn->brief.number = json_i64_of(metadata, "run");
+    turn->input.loop = host->options.loop;
+    turn->input.tenant_key = started->tenant_key;
+    turn->input.session_key = started->session_key;
+    turn->input.session_id = arena_copy(&turn->arena, started->session_id);
+    turn->input.number = json_i64_of(metadata, "run");
     turn->actor = SLICE("introspection");
-    turn->driver = turns->options.drivers[DRIVER_MODEL];
+    turn->driver = host->options.drivers[DRIVER_MODEL];
     turn->sequence = turn->log_read_to = started->sequence;
-    turn->lease_ms = turns->options.service->limits.claim.lease_ms_default;
+    turn->lease_ms = host->options.service->limits.claim.lease_ms_default;
     *start = (struct start){{.run = on_start}, turn};
-    loop_post(turns->options.loop, &start->message);
+    loop_post(host->options.loop, &start->message);
 }
 
 /* --- what it is told --- */
@@ -98,8 +98,8 @@ static bool keep_piece(void *owner, const struct event *event)
 
 static enum status read_range(struct call *call, struct turn *turn, struct telling *out)
 {
-    struct event_filter filter = {.tenant_key = turn->brief.tenant_key,
-                                  .session_key = turn->brief.session_key,
+    struct event_filter filter = {.tenant_key = turn->input.tenant_key,
+                                  .session_key = turn->input.session_key,
                                   .kinds = told_kinds,
                                   .kind_count = sizeof told_kinds / sizeof *told_kinds,
                                   .after = turn->from - 1,
@@ -128,10 +128,10 @@ static void narrow_agent(struct agent *agent, struct arena *arena)
     }
 }
 
-enum status turn_introspect_brief(struct call *call, struct turn *turn)
+enum status turn_introspect_input(struct call *call, struct turn *turn)
 {
-    struct turn_input *brief = &turn->brief;
-    struct telling telling = {.room = (size_t)turn->turns->options.limits.history_events_max,
+    struct turn_input *input = &turn->input;
+    struct telling telling = {.room = (size_t)turn->host->options.limits.history_events_max,
                               .bytes_max = call->service->limits.introspection.bytes_max,
                               .kept = call->arena};
     struct buffer text = {0}, fenced = {0};
@@ -140,8 +140,8 @@ enum status turn_introspect_brief(struct call *call, struct turn *turn)
         buffer_add(&text, telling.pieces[i - 1]);
     }
     context_fence(&fenced, "conversation", buffer_slice(&text));
-    brief->prompt = prompt_content_of(&turn->arena, buffer_slice(&fenced));
-    brief->said = arena_copy(&turn->arena, buffer_slice(&fenced));
+    input->prompt = prompt_content_of(&turn->arena, buffer_slice(&fenced));
+    input->said = arena_copy(&turn->arena, buffer_slice(&fenced));
     buffer_release(&text);
     buffer_release(&fenced);
     turn->actor = arena_format(&turn->arena, "agent:%.*s", SLICE_ARG(turn->agent.id));

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -5,40 +6,43 @@
 
 enum { TRY_AGAIN_MS = 1000 };
 
-/* Takes the driver out of the turn; what it says from now on is not heard. */
+/* Takes the driver out of the turn; its later output is discarded. */
 static void part_from_driver(struct turn *turn)
 {
-    if (turn->started) {
-        turn->started = false;
-        turn->driver->free(turn->state);
+    if (turn->has_driver) {
+        turn->has_driver = false;
+        turn->driver->free(turn->driver_state);
     }
 }
 
 static void drop(struct turn *turn)
 {
-    struct turn_host *turns = turn->turns;
-    struct turn **link = &turns->runs;
-    turn->over = true;
+    struct turn_host *host = turn->host;
+    struct turn **link = &host->turns;
+    assert(!turn->is_loading && !turn->is_writing);
+    if (turn->state != TURN_OVER) {
+        turn_enter(turn, TURN_OVER);
+    }
     part_from_driver(turn);
-    runtime_host_release(&turn->use);
+    runtime_host_release(&turn->sandbox_ref);
     while (*link != turn) {
         link = &(*link)->next;
     }
     *link = turn->next;
     turn_free(turn);
-    if (turns->count-- == turns->options.limits.max) {
-        writer_retry_parked(turns->options.writer); /* there is room again */
+    if (host->count-- == host->options.limits.max) {
+        writer_retry_parked(host->options.writer); /* there is room again */
     }
 }
 
 /* Somebody else has the session now, or it ended: the driver learns it and nothing more is written. */
 static void give_up(struct turn *turn)
 {
-    turn->over = true;
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, true);
+    turn_enter(turn, TURN_OVER);
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, true);
     }
-    if (!turn->waits && !turn->briefs) {
+    if (!turn->is_writing && !turn->is_loading) {
         drop(turn);
     }
 }
@@ -46,15 +50,25 @@ static void give_up(struct turn *turn)
 /* The host ends the turn in its driver's place. */
 static void end_without_driver(struct turn *turn, const struct turn_end *end)
 {
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, true);
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, true);
     }
-    turn->ended = false;
-    said_free_all(turn->said);
-    turn->said = NULL;
-    turn->said_end = &turn->said;
+    if (!turn_is_open(turn)) { /* the driver ended it when it was interrupted */
+        return;
+    }
+    turn_op_free_all(turn->queue);
+    turn->queue = NULL;
+    turn->queue_end = &turn->queue;
     turn->queued_bytes = 0;
     turn_end(turn, end);
+}
+
+static void enqueue_abort(struct turn *turn, const char *cause)
+{
+    struct turn_op *op = turn_op_new(TURN_OP_ABORT);
+    op->text = arena_format(&op->arena, "%s", cause);
+    turn_enqueue(turn, op);
+    turn_enter(turn, TURN_ENDING);
 }
 
 void turn_abort_hosted(struct turn *turn, const char *cause)
@@ -63,140 +77,139 @@ void turn_abort_hosted(struct turn *turn, const char *cause)
         give_up(turn);
         return;
     }
-    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, true);
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, true);
     }
-    said->text = arena_format(&said->arena, "%s", cause);
-    turn->ended = false;
-    turn_show_held(turn);
-    turn_text_keep(turn);
-    turn_enqueue(turn, said);
-    turn->ended = true;
+    if (turn_is_open(turn)) {
+        turn_show_held(turn);
+        turn_text_keep(turn);
+        enqueue_abort(turn, cause);
+    }
 }
 
 void turn_take_loss(struct turn *turn, const char *cause)
 {
-    struct turn_op *said = turn_op_new(TURN_OP_ABORT);
-    said->text = arena_format(&said->arena, "%s", cause);
-    turn_enqueue(turn, said);
-    turn->ended = true;
+    if (turn_is_open(turn)) {
+        enqueue_abort(turn, cause);
+    }
 }
 
-/* A look that is under way may have read the log before what is told now. */
+/* A read under way may have missed the event that this call is for. */
 void turn_read_log(struct turn *turn)
 {
-    turn->looks_again = turn->looks;
-    if (!turn->looks && !turn->ended) {
-        turn->looks = true;
+    turn->reads_log_again = turn->is_reading_log;
+    if (!turn->is_reading_log && turn_is_open(turn)) {
+        turn->is_reading_log = true;
         turn_enqueue(turn, turn_op_new(TURN_OP_READ_LOG));
     }
 }
 
 static void interrupt(struct turn *turn)
 {
-    if (turn->interrupt_until_ms || turn->ended) {
+    if (turn->interrupt_until_ms || !turn_is_open(turn)) {
         return;
     }
-    turn->interrupt_until_ms = turn_host_steady_ms(turn->turns) + turn->turns->options.limits.interrupt_ms;
-    if (turn->started) {
-        turn->driver->interrupt(turn->state, false);
+    turn->interrupt_until_ms = turn_host_steady_ms(turn->host) + turn->host->options.limits.interrupt_ms;
+    if (turn->has_driver) {
+        turn->driver->interrupt(turn->driver_state, false);
     } else {
         end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED, .to = SESSION_IDLE});
     }
 }
 
-static void hear(struct turn *turn, const struct heard_event *heard, struct arena *arena)
+/* False when the turn lost its session by it. */
+static bool apply_entry(struct turn *turn, const struct log_entry *entry, struct arena *arena)
 {
-    const struct json *said = NULL;
-    const struct event *event = &heard->event;
-    if (turn->ended || turn->over || json_parse(arena, event->metadata, &said, NULL) != STATUS_OK) {
-        return;
+    const struct json *metadata = NULL;
+    const struct event *event = &entry->event;
+    if (!turn_is_open(turn) || json_parse(arena, event->metadata, &metadata, NULL) != STATUS_OK) {
+        return true;
     }
     if (turn->introspects) { /* the session moves, or somebody speaks */
-        turn->lost |= event->kind == EVENT_INTROSPECTION_INTERRUPTED || event->kind == EVENT_SESSION_STATUS_CHANGE;
-        return;
+        return event->kind != EVENT_INTROSPECTION_INTERRUPTED && event->kind != EVENT_SESSION_STATUS_CHANGE;
     }
-    bool of_this_turn = json_i64_of(said, "turn") == turn->brief.number;
+    bool of_this_turn = json_i64_of(metadata, "turn") == turn->input.number;
     if (event->kind == EVENT_SESSION_STATUS_CHANGE) {
-        int to = enum_names_find(session_status_enum, json_text_of(said, "to"));
-        if (to >= 0 && session_status_is_ended((enum session_status)to)) {
-            turn->lost = true;
-        }
-    } else if (event->kind == EVENT_TURN_INTERRUPT_REQUESTED) {
+        int to = enum_names_find(session_status_enum, json_text_of(metadata, "to"));
+        return to < 0 || !session_status_is_ended((enum session_status)to);
+    }
+    if (event->kind == EVENT_TURN_INTERRUPT_REQUESTED) {
         if (of_this_turn) {
             interrupt(turn);
         }
-    } else if (of_this_turn && turn->started) {
+    } else if (of_this_turn && turn->has_driver) {
         struct ask ask;
-        ask_of_event(event->kind, said, &ask);
-        ask.id = slice_present(heard->ask_id) ? heard->ask_id : ask.id;
-        turn->driver->answer(turn->state, &ask);
+        ask_of_event(event->kind, metadata, &ask);
+        ask.id = slice_present(entry->ask_id) ? entry->ask_id : ask.id;
+        turn->driver->answer(turn->driver_state, &ask);
     }
+    return true;
 }
 
-/* What a look found, taken out of the turn: what the driver says to it may start the next look at once. */
-struct heard {
+/* What was read from the log, taken out of the turn: the answer of a driver may start the next read at once. */
+struct log_page {
     struct arena arena;
-    struct heard_event *events;
+    struct log_entry *entries;
     size_t count;
 };
 
-static struct heard take_heard(struct turn *turn)
+static struct log_page take_page(struct turn *turn)
 {
-    struct heard heard = {turn->heard_arena, turn->heard_events, turn->heard_count};
-    turn->heard_arena = (struct arena){0};
-    turn->heard_events = NULL;
-    turn->heard_count = 0;
-    turn->log_read_to = turn->looked_until > turn->log_read_to ? turn->looked_until : turn->log_read_to;
-    return heard;
+    struct log_page page = {turn->log_arena, turn->log_entries, turn->log_count};
+    turn->log_arena = (struct arena){0};
+    turn->log_entries = NULL;
+    turn->log_count = 0;
+    turn->log_read_to = turn->log_found_to > turn->log_read_to ? turn->log_found_to : turn->log_read_to;
+    return page;
 }
 
-static void hear_all(struct turn *turn, struct heard *heard)
+static bool apply_page(struct turn *turn, struct log_page *page)
 {
-    for (size_t i = 0; i < heard->count; i++) {
-        hear(turn, &heard->events[i], &heard->arena);
+    bool has_session = true;
+    for (size_t i = 0; i < page->count; i++) {
+        has_session &= apply_entry(turn, &page->entries[i], &page->arena);
     }
-    arena_release(&heard->arena);
+    arena_release(&page->arena);
+    return has_session;
 }
 
-/* Tells the driver what became of the things it said that have an answer of their own. */
-static void answer_served(struct turn *turn, struct turn_op *written)
+/* Gives the driver the results of its operations that have one. */
+static void answer_ops(struct turn *turn, struct turn_op *written)
 {
-    for (struct turn_op *said = written; said; said = said->next) {
-        if (said->kind == TURN_OP_CALL_SERVICE && turn->started) {
-            said->then.done(said->then.owner, said->result, said->error);
+    for (struct turn_op *op = written; op; op = op->next) {
+        if (op->kind == TURN_OP_CALL_SERVICE && turn->has_driver) {
+            op->then.done(op->then.owner, op->result, op->error);
         }
-        if (said->kind == TURN_OP_ASK && said->decided && turn->started) {
-            turn->driver->answer(turn->state, &said->opened);
+        if (op->kind == TURN_OP_ASK && op->decided && turn->has_driver) {
+            turn->driver->answer(turn->driver_state, &op->opened);
         }
-        turn->looks &= said->kind != TURN_OP_READ_LOG;
+        turn->is_reading_log &= op->kind != TURN_OP_READ_LOG;
     }
 }
 
 static void after_write(struct turn *turn)
 {
     struct turn_op *written = turn->writing;
-    struct heard heard = take_heard(turn);
-    bool ended = false;
+    struct log_page page = take_page(turn);
+    bool ended = false, has_session = true;
     turn->writing = NULL;
     turn->sequence = turn->written_sequence;
-    for (struct turn_op *said = written; said; said = said->next) {
-        turn->queued_bytes -= said->bytes;
-        ended |= said->kind == TURN_OP_END || said->kind == TURN_OP_ABORT;
+    for (struct turn_op *op = written; op; op = op->next) {
+        turn->queued_bytes -= op->bytes;
+        ended |= op->kind == TURN_OP_END || op->kind == TURN_OP_ABORT;
     }
     if (!ended) {
-        answer_served(turn, written);
-        hear_all(turn, &heard);
-        if (turn->looks_again && !turn->looks) {
+        answer_ops(turn, written);
+        has_session = apply_page(turn, &page);
+        if (turn->reads_log_again && !turn->is_reading_log) {
             turn_read_log(turn);
         }
     }
-    said_free_all(written);
+    turn_op_free_all(written);
     if (ended) {
-        arena_release(&heard.arena);
+        arena_release(&page.arena);
         drop(turn);
-    } else if (turn->lost) {
+    } else if (!has_session) {
         give_up(turn);
     } else {
         turn_flush(turn);
@@ -209,24 +222,23 @@ static void after_write(struct turn *turn)
 static void after_failed_write(struct turn *turn)
 {
     bool is_away = turn->status == STATUS_UNAVAILABLE;
-    if (is_away && !turn->turns->stopping) {
-        turn->retry_at_ms = turn_host_steady_ms(turn->turns) + TRY_AGAIN_MS;
+    if (is_away && !turn->host->stopping) {
+        turn->retry_at_ms = turn_host_steady_ms(turn->host) + TRY_AGAIN_MS;
         return;
     }
-    bool was_end = turn->ended;
     bool is_lost =
         is_away || turn->status == STATUS_STALE || turn->status == STATUS_NOT_FOUND || turn->status == STATUS_UNCERTAIN;
     if (!is_lost) {
-        log_warn("turn_write_failed", LOG_TEXT("session", turn->brief.session_id),
+        log_warn("turn_write_failed", LOG_TEXT("session", turn->input.session_id),
                  LOG_TEXT("code", slice_of(turn->failure.code)), LOG_TEXT("detail", slice_of(turn->failure.detail)));
     }
-    if (is_lost || was_end) {
+    if (is_lost || !turn_is_open(turn)) {
         give_up(turn);
         return;
     }
     struct arena arena = {0};
     struct slice message = arena_format(&arena, "%s", turn->failure.detail);
-    said_free_all(turn->writing);
+    turn_op_free_all(turn->writing);
     turn->writing = NULL;
     end_without_driver(
         turn,
@@ -237,16 +249,16 @@ static void after_failed_write(struct turn *turn)
 static void on_written(struct loop_message *message)
 {
     struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, message));
-    struct turn_host *turns = turn->turns;
-    turn->waits = false;
-    if (turn->over) {
+    struct turn_host *host = turn->host;
+    turn->is_writing = false;
+    if (turn->state == TURN_OVER) {
         drop(turn);
     } else if (turn->status == STATUS_OK) {
         after_write(turn);
     } else {
         after_failed_write(turn);
     }
-    turn_host_rearm(turns);
+    turn_host_rearm(host);
 }
 
 static void start_driver(struct turn *turn)
@@ -258,17 +270,17 @@ static void start_driver(struct turn *turn)
                                                     .to = SESSION_IDLE});
         return;
     }
-    turn->state = turn->driver->start(turn->driver->owner, turn, &turn->brief);
-    turn->started = true;
+    turn_enter(turn, TURN_RUNNING);
+    turn->driver_state = turn->driver->start(turn->driver->owner, turn, &turn->input);
+    turn->has_driver = true;
 }
 
 static void on_ready(void *owner, struct sandbox *sandbox, const struct failure *failure)
 {
     struct turn *turn = owner;
-    struct turn_host *turns = turn->turns;
-    turn->readies = false;
-    turn->brief.sandbox = sandbox;
-    if (turn->ended || turn->over) {
+    struct turn_host *host = turn->host;
+    turn->input.sandbox = sandbox;
+    if (!turn_is_open(turn)) {
         return;
     }
     if (sandbox) {
@@ -280,14 +292,14 @@ static void on_ready(void *owner, struct sandbox *sandbox, const struct failure 
                                                     .to = SESSION_IDLE});
     }
     turn_flush(turn);
-    turn_host_rearm(turns);
+    turn_host_rearm(host);
 }
 
 /* Told in the log, before a sandbox or a driver has any work with it. */
 static bool end_at_limit(struct turn *turn)
 {
     int64_t most = turn->agent.turns_max;
-    if (turn->status != STATUS_OK || turn->introspects || most <= 0 || turn->brief.turns_done < most) {
+    if (turn->status != STATUS_OK || turn->introspects || most <= 0 || turn->input.turns_done < most) {
         return false;
     }
     struct slice message = arena_format(&turn->arena, "the session has had all its %lld turns", (long long)most);
@@ -297,18 +309,18 @@ static bool end_at_limit(struct turn *turn)
     return true;
 }
 
-static void meet_driver(struct turn *turn)
+static void prepare(struct turn *turn)
 {
-    struct runtime_host *runtimes = turn->turns->options.runtimes;
-    if (turn->ended || end_at_limit(turn)) {
+    struct runtime_host *runtime_host = turn->host->options.runtime_host;
+    if (!turn_is_open(turn) || end_at_limit(turn)) {
         return;
     }
-    if (turn->status == STATUS_OK && turn->driver && runtimes && agent_has_sandbox(&turn->agent) &&
+    if (turn->status == STATUS_OK && turn->driver && runtime_host && agent_has_sandbox(&turn->agent) &&
         !turn->introspects) {
-        turn->readies = true;
-        turn->use.owner = turn;
-        turn->use.ready = on_ready;
-        runtime_host_acquire(runtimes, turn->brief.tenant_key, turn->brief.session_key, &turn->use);
+        turn_enter(turn, TURN_AWAITING_SANDBOX);
+        turn->sandbox_ref.owner = turn;
+        turn->sandbox_ref.ready = on_ready;
+        runtime_host_acquire(runtime_host, turn->input.tenant_key, turn->input.session_key, &turn->sandbox_ref);
         return;
     }
     if (turn->status == STATUS_OK) {
@@ -321,18 +333,18 @@ static void meet_driver(struct turn *turn)
                                                 .to = SESSION_IDLE});
 }
 
-static void on_briefed(struct loop_message *message)
+static void on_loaded(struct loop_message *message)
 {
-    struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, briefed_message));
-    struct turn_host *turns = turn->turns;
-    turn->briefs = false;
-    if (turn->over) {
+    struct turn *turn = (struct turn *)((char *)message - offsetof(struct turn, loaded_message));
+    struct turn_host *host = turn->host;
+    turn->is_loading = false;
+    if (turn->state == TURN_OVER) {
         drop(turn);
     } else {
-        meet_driver(turn);
+        prepare(turn);
         turn_flush(turn);
     }
-    turn_host_rearm(turns);
+    turn_host_rearm(host);
 }
 
 /* --- from time to time --- */
@@ -342,40 +354,47 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
     return at_ms != 0 && at_ms <= now_ms;
 }
 
-void turn_attend(struct turn *turn, int64_t now_ms)
+static void end_interrupted(struct turn *turn)
 {
-    if (is_due(turn->retry_at_ms, now_ms)) {
-        turn->retry_at_ms = 0;
-        turn_flush(turn);
-    }
-    if (!turn->briefs && !turn->readies && !turn->started && !turn->ended && !turn->over) {
-        turn_read_brief(turn);
-    }
-    if (is_due(turn->renew_at_ms, now_ms)) {
-        turn->renew_at_ms = now_ms + turn->lease_ms / 3;
-        turn_enqueue(turn, turn_op_new(TURN_OP_RENEW));
-        turn_read_log(turn); /* on PostgreSQL a notification may get lost */
-    }
-    if (is_due(turn->interrupt_until_ms, now_ms) && !turn->ended) {
-        turn->interrupt_until_ms = 0;
+    if (turn_is_open(turn)) {
         end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED,
                                                     .to = SESSION_IDLE,
                                                     .reason = SLICE("interrupted; the agent did not answer")});
     }
 }
 
-void turn_begin(struct turn_host *turns, struct turn *turn)
+void turn_attend(struct turn *turn, int64_t now_ms)
+{
+    if (is_due(turn->retry_at_ms, now_ms)) {
+        turn->retry_at_ms = 0;
+        turn_flush(turn);
+    }
+    if (turn->state == TURN_CLAIMED && !turn->is_writing) {
+        turn_load_input(turn);
+    }
+    if (is_due(turn->renew_at_ms, now_ms)) {
+        turn->renew_at_ms = now_ms + turn->lease_ms / 3;
+        turn_enqueue(turn, turn_op_new(TURN_OP_RENEW));
+        turn_read_log(turn); /* on PostgreSQL a notification may get lost */
+    }
+    if (is_due(turn->interrupt_until_ms, now_ms)) {
+        turn->interrupt_until_ms = 0;
+        end_interrupted(turn);
+    }
+}
+
+void turn_begin(struct turn_host *host, struct turn *turn)
 {
     turn->command.type = &turn_write;
     turn->message.run = on_written;
-    turn->briefed_message.run = on_briefed;
-    turn->renew_at_ms = turn_host_steady_ms(turns) + turn->lease_ms / 3;
-    turn->next = turns->runs;
-    turns->runs = turn;
-    turns->count++;
-    if (turns->stopping) {
+    turn->loaded_message.run = on_loaded;
+    turn->renew_at_ms = turn_host_steady_ms(host) + turn->lease_ms / 3;
+    turn->next = host->turns;
+    host->turns = turn;
+    host->count++;
+    if (host->stopping) {
         turn_abort_hosted(turn, "server_stopping");
     } else {
-        turn_read_brief(turn);
+        turn_load_input(turn);
     }
 }

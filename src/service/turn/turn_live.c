@@ -16,36 +16,36 @@ void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct sl
         json_put_text(&out, "id", id);
     }
     json_put_text(&out, "text", text);
-    json_maybe_text(&out, "thread_id", turn->brief.thread_id);
+    json_maybe_text(&out, "thread_id", turn->input.thread_id);
     json_end_object(&out);
     publication_add(publication, &(struct publication_entry){
                                      .kind = PUBLISH_DELTA,
-                                     .tenant_key = turn->brief.tenant_key,
-                                     .session_key = turn->brief.session_key,
-                                     .session_id = turn->brief.session_id,
+                                     .tenant_key = turn->input.tenant_key,
+                                     .session_key = turn->input.session_key,
+                                     .session_id = turn->input.session_id,
                                      .sequence = turn->sequence,
                                      .delta_kind = kind,
-                                     .thread_id = turn->brief.thread_id,
+                                     .thread_id = turn->input.thread_id,
                                      .json = buffer_slice(&json),
                                  });
     buffer_release(&json);
-    fanout_publish(turn->turns->options.fanout, publication);
+    fanout_publish(turn->host->options.fanout, publication);
 }
 
 /* At once, unless something before it is not yet durable. */
 static void show(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
     turn_text_add(turn, kind, text);
-    if (!turn->waits && !turn->said) {
+    if (!turn->is_writing && !turn->queue) {
         turn_publish_delta(turn, kind, id, text);
         return;
     }
-    struct turn_op *said = turn_op_new(TURN_OP_DELTA);
-    said->delta_kind = kind;
-    said->id = arena_copy(&said->arena, id);
-    said->text = arena_copy(&said->arena, text);
-    said->bytes = text.len;
-    turn_enqueue(turn, said);
+    struct turn_op *op = turn_op_new(TURN_OP_DELTA);
+    op->delta_kind = kind;
+    op->id = arena_copy(&op->arena, id);
+    op->text = arena_copy(&op->arena, text);
+    op->bytes = text.len;
+    turn_enqueue(turn, op);
 }
 
 /* --- secrets --- */
@@ -86,8 +86,8 @@ static void show_masked(struct turn *turn, struct secrets *secrets, bool hides_m
 
 void turn_take_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
-    struct secrets *secrets = turn->turns->options.service->secrets;
-    if (turn->ended || turn->over || turn->introspects) {
+    struct secrets *secrets = turn->host->options.service->secrets;
+    if (!turn_is_open(turn) || turn->introspects) {
         return;
     }
     bool hides_marks = turn->hides_marks && kind == DELTA_TEXT;

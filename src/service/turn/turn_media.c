@@ -36,10 +36,10 @@ static enum status read_one(struct gathering *gathering, const struct hash *sha2
 {
     struct call *call = gathering->call;
     struct blob blob;
-    const struct turn_input *brief = &gathering->turn->brief;
+    const struct turn_input *input = &gathering->turn->input;
     struct arena *arena = &gathering->turn->arena;
     enum status status =
-        store_blob_get(call->db, brief->tenant_key, brief->session_key, sha256, arena, &blob, &call->failure);
+        store_blob_get(call->db, input->tenant_key, input->session_key, sha256, arena, &blob, &call->failure);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
@@ -49,7 +49,7 @@ static enum status read_one(struct gathering *gathering, const struct hash *sha2
     if ((uint64_t)blob.bytes > gathering->bytes_left) {
         return STATUS_OK;
     }
-    status = store_blob_read(call->db, &call->service->blobs, brief->tenant_key, brief->session_key, sha256,
+    status = store_blob_read(call->db, &call->service->blobs, input->tenant_key, input->session_key, sha256,
                              call->arena, &blob, &call->failure);
     if (status == STATUS_OK) {
         out->data = encode(arena, blob.content);
@@ -82,21 +82,21 @@ static void gather_events(struct gathering *gathering, const struct event *event
 
 enum status turn_read_media(struct call *call, struct turn *turn)
 {
-    struct turn_input *brief = &turn->brief;
+    struct turn_input *input = &turn->input;
     struct turn_media found[MEDIA_PER_TURN_MAX];
     struct gathering gathering = {.call = call,
                                   .turn = turn,
                                   .media = found,
-                                  .bytes_left = turn->turns->options.limits.media_bytes_max,
+                                  .bytes_left = turn->host->options.limits.media_bytes_max,
                                   .status = STATUS_OK};
-    gather_events(&gathering, brief->since, brief->since_count);
-    gather_events(&gathering, brief->message, brief->message ? 1 : 0);
-    gather_events(&gathering, brief->history, brief->history_count);
+    gather_events(&gathering, input->since, input->since_count);
+    gather_events(&gathering, input->message, input->message ? 1 : 0);
+    gather_events(&gathering, input->history, input->history_count);
     if (gathering.count > 0) {
         struct turn_media *media = arena_array(&turn->arena, gathering.count, sizeof *media);
         memcpy(media, found, gathering.count * sizeof *media);
-        brief->media = media;
-        brief->media_count = gathering.count;
+        input->media = media;
+        input->media_count = gathering.count;
     }
     return gathering.status;
 }

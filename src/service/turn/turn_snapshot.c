@@ -16,10 +16,10 @@ static void on_taken(void *owner, struct slice result, struct slice error)
     if (turn) {
         turn->snapshot = NULL;
     }
-    if (turn && !turn->ended && !turn->over && !slice_present(error)) {
+    if (turn && turn_is_open(turn) && !slice_present(error)) {
         turn_serve_now(turn, SLICE("save_snapshot"), result, snapshot->then);
         turn_flush(turn);
-        turn_host_rearm(turn->turns);
+        turn_host_rearm(turn->host);
     } else {
         snapshot->then.done(snapshot->then.owner, (struct slice){0},
                             slice_present(error) ? error : SLICE("The turn is over."));
@@ -29,15 +29,15 @@ static void on_taken(void *owner, struct slice result, struct slice error)
 
 void turn_snapshot_take(struct turn *turn, struct turn_served then)
 {
-    const struct turn_host_options *options = &turn->turns->options;
-    if (!options->snapshot || !turn->brief.sandbox || turn->snapshot) {
+    const struct turn_host_options *options = &turn->host->options;
+    if (!options->snapshot || !turn->input.sandbox || turn->snapshot) {
         then.done(then.owner, (struct slice){0},
                   SLICE("This session has no sandbox of which a snapshot could be taken."));
         return;
     }
     turn->snapshot = memory_zeroed(sizeof *turn->snapshot);
     *turn->snapshot = (struct turn_snapshot){turn, then};
-    options->snapshot(options->snapshot_owner, turn->brief.tenant_key, turn->brief.session_key,
+    options->snapshot(options->snapshot_owner, turn->input.tenant_key, turn->input.session_key,
                       (struct gateway_done){turn->snapshot, on_taken});
 }
 

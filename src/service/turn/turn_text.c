@@ -13,7 +13,7 @@ static const struct {
 
 void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text)
 {
-    size_t most = (size_t)turn->turns->options.service->limits.event.bytes_max / EVENT_SHARE;
+    size_t most = (size_t)turn->host->options.service->limits.event.bytes_max / EVENT_SHARE;
     for (size_t i = 0; i < TURN_TEXTS; i++) {
         struct buffer *open = &turn->open_texts[i];
         if (texts[i].kind == kind && open->len < most) {
