@@ -85,8 +85,8 @@ static void test_refused(void **state)
     expect_refused(PARSE("--qqqqqq"), "--help lists all");
     expect_refused(PARSE("--data"), "--data needs a value: --data DIR");
     expect_refused(PARSE("--token", "x"), "SOJOURN_TOKEN");
-    expect_refused(PARSE("--no-data"), "no option is called --no-data");
-    expect_refused(PARSE("--no-metrics=true"), "no option is called --no-metrics");
+    expect_refused(PARSE("--no-data"), "unknown option --no-data");
+    expect_refused(PARSE("--no-metrics=true"), "unknown option --no-metrics");
     expect_refused(PARSE("-x"), "two dashes");
 }
 
