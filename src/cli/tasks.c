@@ -226,5 +226,5 @@ int command_tasks_remove(const struct invocation *invocation)
                                                             .tail = "",
                                                             .done = "removed",
                                                             .verb = "Remove",
-                                                            .rest = "so that nobody can run it any more?"});
+                                                            .rest = "so that it cannot be run any more?"});
 }

@@ -8,7 +8,7 @@ static const struct field claim_body[] = {
     {"agents", FIELD_TEXTS, false, "Slugs of the agents it runs. Default: any.", NULL, 0, 0},
     {"types", FIELD_TEXTS, false, "Session types it runs. Default: any.", &session_type_enum, 0, 0},
     {"max", FIELD_INTEGER, false, "Maximum number of sessions. Default: 1.", NULL, 1, CLAIM_BATCH_MAX},
-    {"wait_ms", FIELD_INTEGER, false, "How long to wait for work if there is none (option claim-wait-ms-max).", NULL, 0,
+    {"wait_ms", FIELD_INTEGER, false, "Maximum wait for work, in milliseconds (option claim-wait-ms-max).", NULL, 0,
      HOUR_MS},
     {"lease_ms", FIELD_INTEGER, false, "Length of the lease.", NULL, 1, INT64_MAX},
     {0},
