@@ -7,12 +7,12 @@
 /* clang-format off */
 static const struct option agents_list_table[] = {
     {.name = "Filters", .type = OPTION_SECTION},
-    PASS_NUMBER("limit", 1, 1000, "At most so many."),
-    PASS_TEXT("after", "AGENT", "Only those after this id."),
+    PASS_NUMBER("limit", 1, 1000, "Maximum number of results."),
+    PASS_TEXT("after", "AGENT", "Only agents after this id."),
     {0},
 };
 static const struct option agents_show_table[] = {
-    PASS_NUMBER("version", 1, INT64_MAX, "This version instead of the newest."),
+    PASS_NUMBER("version", 1, INT64_MAX, "This version. Default: the latest."),
     {0},
 };
 /* clang-format on */

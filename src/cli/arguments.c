@@ -24,12 +24,11 @@ static enum status refuse_unknown(const struct parser *parser, struct slice name
     for (const struct option *const *tables = parser->tables; *tables; tables++) {
         const struct option *closest = option_closest(*tables, name);
         if (closest) {
-            return failure_set(failure, STATUS_INVALID, "unknown_option",
-                               "no option is called --%.*s; the closest is --%s", SLICE_ARG(name), closest->name);
+            return failure_set(failure, STATUS_INVALID, "unknown_option", "unknown option --%.*s; did you mean --%s?",
+                               SLICE_ARG(name), closest->name);
         }
     }
-    return failure_set(failure, STATUS_INVALID, "unknown_option", "no option is called --%.*s; --help lists all",
-                       SLICE_ARG(name));
+    return failure_set(failure, STATUS_INVALID, "unknown_option", "unknown option --%.*s; see --help", SLICE_ARG(name));
 }
 
 static void add_given(struct arguments *out, const struct option *option, struct slice text)

@@ -14,24 +14,24 @@ struct which {
 
 /* clang-format off */
 static const struct option list_table[] = {
-    PASS_NUMBER("limit", 1, 200, "At most so many."),
-    PASS_TEXT("cursor", "CURSOR", "Continue behind an earlier page."),
+    PASS_NUMBER("limit", 1, 200, "Maximum number of results."),
+    PASS_TEXT("cursor", "CURSOR", "Continue after an earlier page."),
     {0},
 };
 static const struct option which_table[] = {
     {.name = "ask", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct which, ask, const char *), .value = "ASK",
-     .help = "Which one, when the session asks several things; asks list shows them."},
+     .help = "The ask to reply to, if the session has several; asks list shows them."},
     {0},
 };
 static const struct option allow_table[] = {
     PASS_CHOICE("decision", ask_allow_enum,
                 "How far it goes: this once, or exactly this call for the session, or always. [once]"),
-    PASS_TEXT("grant", "ID", "The id of one of the ask's grants, which says what is allowed (asks --json shows them)."),
-    PASS_SWITCH("these-arguments", "Without effect: exactly these arguments is the narrowest grant."),
+    PASS_TEXT("grant", "ID", "The id of one of the ask's grants: what is allowed (asks --json shows them)."),
+    PASS_SWITCH("these-arguments", "No effect; accepted from older scripts."),
     {0},
 };
 static const struct option deny_table[] = {
-    PASS_TEXT("reason", "TEXT", "Why; the agent is told."),
+    PASS_TEXT("reason", "TEXT", "The reason, which the agent sees."),
     {0},
 };
 /* clang-format on */

@@ -245,7 +245,7 @@ static const struct command_row {
     {"status", "the state of the session", show_status},
     {"cost", "tokens and cost of the session", show_cost},
     {"queue", "messages that wait for the running turn", show_queue},
-    {"deny", "decline what is asked: /deny [REASON]", deny},
+    {"deny", "deny the pending ask: /deny [REASON]", deny},
     {"title", "name the session: /title TEXT", set_title},
     {"fork", "not possible with this server", fork_session},
     {"stop", "end the session", stop},

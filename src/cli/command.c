@@ -11,7 +11,7 @@ const char *const exit_code_meanings[EXIT_CODE_COUNT] = {
     [EXIT_REFUSED] = "refused or failed",
     [EXIT_USAGE] = "wrong command line or configuration",
     [EXIT_UNREACHABLE] = "no server to talk to",
-    [EXIT_MISSING] = "not there, or not for the caller",
+    [EXIT_MISSING] = "not found or no access",
     [EXIT_DENIED] = "the token is missing, not valid or not sufficient",
 };
 
@@ -143,8 +143,8 @@ static enum status check_positionals(const struct cli_command *command, const st
                            command->positionals);
     }
     if (arguments->positional_count > command->positional_max) {
-        return failure_set(failure, STATUS_INVALID, "extra_argument", "%s does not know what to do with \"%s\"",
-                           command->name, arguments->positionals[command->positional_max]);
+        return failure_set(failure, STATUS_INVALID, "extra_argument", "%s: unexpected argument \"%s\"", command->name,
+                           arguments->positionals[command->positional_max]);
     }
     return STATUS_OK;
 }

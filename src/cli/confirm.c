@@ -14,7 +14,7 @@ struct confirm_options {
 /* clang-format off */
 const struct option confirm_table[] = {
     {.name = "yes", .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct confirm_options, yes, bool),
-     .help = "Do not ask."},
+     .help = "Do not ask for confirmation."},
     {0},
 };
 /* clang-format on */

@@ -15,13 +15,13 @@ static const struct option list_table[] = {
     {.name = "Which entities", .type = OPTION_SECTION},
     PASS_TEXT("type", "TYPE", "Only of this type."),
     PASS_TEXT("q", "TEXT", "Only with this text in id, type or fields."),
-    PASS_NUMBER("limit", 1, 1000, "At most so many."),
-    PASS_TEXT("after", "ENTITY", "Only those after this id."),
+    PASS_NUMBER("limit", 1, 1000, "Maximum number of results."),
+    PASS_TEXT("after", "ENTITY", "Only entities after this id."),
     {0},
 };
 static const struct option create_table[] = {
     {.name = "The entity", .type = OPTION_SECTION},
-    PASS_TEXT("type", "TYPE", "What kind of thing it is, such as ticket; needed."),
+    PASS_TEXT("type", "TYPE", "The type, such as ticket (required)."),
     {0},
 };
 static const struct option update_table[] = {
@@ -31,13 +31,13 @@ static const struct option update_table[] = {
 };
 static const struct option field_table[] = {
     {.name = "field", .type = OPTION_LIST, .offset = OPTION_FIELD(struct field_options, field, struct text_list),
-     .value = "NAME=TEXT|NAME:=JSON", .help = "A field: a text, or behind := any JSON; NAME:=null removes it."},
+     .value = "NAME=TEXT|NAME:=JSON", .help = "A field: text after =, or any JSON after :=. NAME:=null removes it."},
     {0},
 };
 static const struct option sessions_table[] = {
     {.name = "Which sessions", .type = OPTION_SECTION},
-    PASS_NUMBER("limit", 1, 100, "At most so many; 20 when left out."),
-    PASS_SWITCH("parents-only", "One for each run, without its steps."),
+    PASS_NUMBER("limit", 1, 100, "Maximum number of results. Default: 20."),
+    PASS_SWITCH("parents-only", "Only the parent session of each run, without its steps."),
     {0},
 };
 /* clang-format on */

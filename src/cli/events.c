@@ -23,34 +23,34 @@ static const struct enum_names order_enum = {order_names, 2};
 /* clang-format off */
 static const struct option list_table[] = {
     {.name = "Which events", .type = OPTION_SECTION},
-    PASS_TEXT("after", "SEQUENCE", "Only behind this event."),
+    PASS_TEXT("after", "SEQUENCE", "Only after this event."),
     PASS_NUMBER("before", 1, INT64_MAX, "Only before this event."),
-    PASS_TEXT("types", "TYPES", "Only these types, separated by commas; tool.* stands for all that begin so."),
+    PASS_TEXT("types", "TYPES", "Only these types, separated by commas; tool.* matches all that begin with tool."),
     PASS_TEXT("thread-id", "THREAD", "Only of this thread."),
-    PASS_NUMBER("limit", 1, 1000, "How many at a time; the server has a most."),
-    PASS_CHOICE("order", order_enum, "Which come first."),
+    PASS_NUMBER("limit", 1, 1000, "Maximum results per page (server limit: 1000)."),
+    PASS_CHOICE("order", order_enum, "Order: oldest or newest first."),
     {0},
 };
 static const struct option event_table[] = {
     {.name = "The event", .type = OPTION_SECTION},
-    PASS_TEXT("type", "TYPE", "Its type; user.message when left out."),
-    PASS_CHOICE("role", event_role_enum, "In whose name; by the type when left out."),
+    PASS_TEXT("type", "TYPE", "The event type. Default: user.message."),
+    PASS_CHOICE("role", event_role_enum, "The role. Default: that of the type."),
     PASS_TEXT("thread-id", "THREAD", "The thread it belongs to."),
-    PASS_TEXT("external-event-id", "ID", "A name of its own: the same event again is not appended twice."),
+    PASS_TEXT("external-event-id", "ID", "An id of your own; an event with the same id is appended only once."),
     PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of its metadata."),
     {0},
 };
 static const struct option append_table[] = {
     {.name = "text", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct append_options, text, const char *),
-     .value = "TEXT", .help = "What it says; - reads standard input."},
+     .value = "TEXT", .help = "The text of the event; - reads standard input."},
     {.name = "event", .type = OPTION_LIST, .offset = OPTION_FIELD(struct append_options, event, struct text_list),
      .value = "JSON", .help = "A whole event as JSON instead of the options above."},
     {.name = "idempotency-key", .type = OPTION_TEXT, .value = "KEY",
      .offset = OPTION_FIELD(struct append_options, idempotency_key, const char *),
-     .help = "A name for this call: the same call again gets the same answer and changes nothing."},
+     .help = "An id for this call; a repeated call returns the same answer and changes nothing."},
     {.name = "if-sequence", .type = OPTION_TEXT, .value = "N",
      .offset = OPTION_FIELD(struct append_options, if_sequence, const char *),
-     .help = "Append only if the log ends at this event."},
+     .help = "Append only if this is the last event of the log."},
     {0},
 };
 /* clang-format on */

@@ -15,9 +15,9 @@ struct export_options {
 static const struct option export_table[] = {
     {.name = "The file", .type = OPTION_SECTION},
     {.name = "output", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct export_options, output, const char *),
-     .value = "FILE", .help = "Write it to this file, which must not be there yet; else it is printed."},
+     .value = "FILE", .help = "Write to this file, which must not exist. Default: standard output."},
     {.name = "force", .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct export_options, force, bool),
-     .help = "Write over a file that is there."},
+     .help = "Overwrite an existing file."},
     {0},
 };
 /* clang-format on */

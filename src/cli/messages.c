@@ -10,17 +10,17 @@
 /* clang-format off */
 static const struct option message_table[] = {
     {.name = "The message", .type = OPTION_SECTION},
-    PASS_CHOICE("mode", queue_mode_enum, "While a turn runs: wait, interrupt it, wait for more, or be refused; as the session says when left out."),
-    PASS_NUMBER("priority", -100, 100, "While it waits: higher goes first."),
+    PASS_CHOICE("mode", queue_mode_enum, "While a turn is running: followup queues the message, steer interrupts the turn, collect waits for more messages, reject refuses. Default: the session's mode."),
+    PASS_NUMBER("priority", -100, 100, "Priority in the queue; higher goes first."),
     PASS_TEXT("thread-id", "THREAD", "The thread it belongs to."),
-    PASS_TEXT("message-id", "ID", "A name of its own: the same message again is not sent twice."),
+    PASS_TEXT("message-id", "ID", "An id of your own; a message with the same id is sent only once."),
     PASS_WORDS(PASSED_PAIRS, "KEY=VALUE", "A key of its metadata."),
     {0},
 };
 static const struct option answer_table[] = {
     {.name = "The answer", .type = OPTION_SECTION},
-    PASS_SWITCH("wait", "Wait for the end of the turn and print what the agent said."),
-    PASS_SWITCH("append", "Only write the message into the log; nobody runs."),
+    PASS_SWITCH("wait", "Wait for the end of the turn and print the agent's answer."),
+    PASS_SWITCH("append", "Only write the message into the log; no turn starts."),
     {0},
 };
 /* clang-format on */

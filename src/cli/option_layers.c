@@ -96,13 +96,12 @@ static enum status refuse_key(const struct option *table, struct slice key, cons
 {
     const struct option *closest = option_closest(table, key);
     if (!closest) {
-        return failure_set(failure, STATUS_INVALID, "unknown_option", "%sno option is called %.*s", place,
-                           SLICE_ARG(key));
+        return failure_set(failure, STATUS_INVALID, "unknown_option", "%sunknown option %.*s", place, SLICE_ARG(key));
     }
     char name[96];
     option_file_key(closest, name, sizeof name);
-    return failure_set(failure, STATUS_INVALID, "unknown_option", "%sno option is called %.*s; the closest is %s",
-                       place, SLICE_ARG(key), name);
+    return failure_set(failure, STATUS_INVALID, "unknown_option", "%sunknown option %.*s; did you mean %s?", place,
+                       SLICE_ARG(key), name);
 }
 
 enum status options_read_document(const struct option_target *target, const struct option_document *document,

@@ -12,30 +12,30 @@ static const struct enum_names kind_enum = {kind_names, 5}, role_enum = {role_na
 /* clang-format off */
 static const struct option token_table[] = {
     {.name = "The token", .type = OPTION_SECTION},
-    PASS_CHOICE("kind", kind_enum, "What uses it; user when left out."),
-    PASS_WORDS("scopes", "SCOPES", "What it may: read, write, claim, admin, with commas; all yours when left out."),
-    PASS_TEXT("id-prefix", "PREFIX", "Only for sessions whose id begins so, such as telegram:"),
+    PASS_CHOICE("kind", kind_enum, "The kind of client. Default: user."),
+    PASS_WORDS("scopes", "SCOPES", "Scopes, separated by commas: read, write, claim, admin. Default: all of your own."),
+    PASS_TEXT("id-prefix", "PREFIX", "Only for sessions whose id begins with this, such as telegram:"),
     PASS_TEXT("session-id", "SESSION", "Only for this session."),
-    PASS_TEXT("user-id", "USER", "The user it acts for; you when left out."),
-    PASS_TEXT("expires-at", "MOMENT", "When it ends: 2027-01-01T00:00:00Z; never when left out."),
+    PASS_TEXT("user-id", "USER", "The user it acts for. Default: you."),
+    PASS_TEXT("expires-at", "MOMENT", "Expiry, such as 2027-01-01T00:00:00Z. Default: never."),
     {0},
 };
 static const struct option user_table[] = {
     {.name = "The user", .type = OPTION_SECTION},
-    PASS_TEXT("name", "NAME", "The name for people."),
+    PASS_TEXT("name", "NAME", "The display name."),
     PASS_CHOICE("role", role_enum, "The role in the tenant."),
-    PASS_NUMBER("sessions-max", 0, 1000000, "How many sessions may be under way at a time; 0 is the server's number."),
+    PASS_NUMBER("sessions-max", 0, 1000000, "Maximum active sessions of the user; 0 = the server's limit."),
     {0},
 };
 static const struct option tenant_table[] = {
-    PASS_TEXT("name", "NAME", "The name for people."),
+    PASS_TEXT("name", "NAME", "The display name."),
     {0},
 };
 /* clang-format on */
 
 const struct option *const plain_tables[] = {output_option_table, remote_option_table, NULL};
 static const struct option token_list_table[] = {
-    PASS_SWITCH("revoked", "Also those that were revoked or have expired."),
+    PASS_SWITCH("revoked", "Include revoked and expired tokens."),
     {0},
 };
 
@@ -200,7 +200,7 @@ static int create(const struct invocation *invocation, const struct creation *cr
 int command_tokens_create(const struct invocation *invocation)
 {
     return create(invocation,
-                  &(struct creation){"/api/tokens", "name", "this is the token; it is shown only now", token_table});
+                  &(struct creation){"/api/tokens", "name", "save this token; it is not shown again", token_table});
 }
 
 static int print_sign_in(struct remote *remote, const struct json *user, const void *detail)

@@ -12,18 +12,18 @@ const struct option remote_option_table[] = {
     {.name = "Server", .type = OPTION_SECTION},
     {.name = "url", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, url, const char *),
      .value = "URL", .fallback = "http://127.0.0.1:7070",
-     .help = "Where the server is: http://HOST:PORT, https://HOST or unix:PATH; also from SOJOURN_URL."},
+     .help = "The server's address: http://HOST:PORT, https://HOST or unix:PATH; also from SOJOURN_URL."},
     {.name = "token", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, token, const char *),
      .value = "TOKEN",
-     .help = "An API token; better from SOJOURN_TOKEN, since others on the machine can read a command line."},
+     .help = "An API token. Prefer SOJOURN_TOKEN: other users of the machine can read a command line."},
     {.name = "token-file", .type = OPTION_TEXT,
      .offset = OPTION_FIELD(struct remote_options, token_file, const char *), .value = "FILE",
-     .help = "A file that holds the token and that nobody else can read; also from SOJOURN_TOKEN_FILE."},
+     .help = "A file with the token, readable only by you; also from SOJOURN_TOKEN_FILE."},
     {.name = "ca-file", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct remote_options, ca_file, const char *),
-     .value = "FILE", .help = "Certificates (PEM) to trust besides the system's; also from SOJOURN_CA_FILE."},
+     .value = "FILE", .help = "Certificates (PEM) to trust in addition to the system's; also from SOJOURN_CA_FILE."},
     {.name = "timeout-ms", .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct remote_options, timeout_ms, int64_t),
      .value = "TIME", .fallback = "30s", .min = 1, .max = 24 * 3600 * 1000, .unit = UNIT_MS,
-     .help = "How long an answer may take; also from SOJOURN_TIMEOUT_MS."},
+     .help = "Maximum time for an answer; also from SOJOURN_TIMEOUT_MS."},
     {0},
 };
 
@@ -34,7 +34,7 @@ struct output_options {
 const struct option output_option_table[] = {
     {.name = "Output", .type = OPTION_SECTION},
     {.name = "json", .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct output_options, json, bool),
-     .help = "Print the server's JSON as it is instead of a table."},
+     .help = "Print the server's JSON unchanged instead of a table."},
     {0},
 };
 /* clang-format on */

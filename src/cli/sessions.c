@@ -20,15 +20,15 @@ struct create_options {
 /* clang-format off */
 static const struct option list_table[] = {
     {.name = "cursor", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct list_options, cursor, const char *),
-     .value = "CURSOR", .help = "Continue behind an earlier page."},
+     .value = "CURSOR", .help = "Continue after an earlier page."},
     {.name = "all", .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct list_options, all, bool),
-     .help = "Every page; with --json one session per line."},
+     .help = "All pages; with --json one session per line."},
     {0},
 };
 static const struct option create_table[] = {
     {.name = "idempotency-key", .type = OPTION_TEXT, .value = "KEY",
      .offset = OPTION_FIELD(struct create_options, idempotency_key, const char *),
-     .help = "A name for this call: the same call again gets the same answer and changes nothing."},
+     .help = "An id for this call; a repeated call returns the same answer and changes nothing."},
     {0},
 };
 /* clang-format on */

@@ -21,15 +21,14 @@ struct tail_options {
     {                                                                                                                  \
         .name = "silence-ms", .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct tail_options, silence_ms, int64_t), \
         .value = "TIME", .fallback = "60s", .min = 1, .max = 24 * 3600 * 1000, .unit = UNIT_MS,                        \
-        .help = "A connection that says nothing for this long counts as lost; the server shows every 15 s that it "    \
-                "is alive."                                                                                            \
+        .help = "Reconnect when the server has been silent for this long; it sends a heartbeat every 15 s.",           \
     }
 
 /* clang-format off */
 static const struct option filter_table[] = {
     {.name = "Which events", .type = OPTION_SECTION},
-    PASS_TEXT("after", "CURSOR", "Begin behind this cursor: the id of a frame, or a sequence in one session."),
-    PASS_TEXT("types", "TYPES", "Only these types, separated by commas; tool.* stands for all that begin so."),
+    PASS_TEXT("after", "CURSOR", "Start after this cursor: the id of a frame or, in one session, a sequence."),
+    PASS_TEXT("types", "TYPES", "Only these types, separated by commas; tool.* matches all that begin with tool."),
     {0},
 };
 static const struct option thread_table[] = {
@@ -38,9 +37,9 @@ static const struct option thread_table[] = {
 };
 static const struct option tail_table[] = {
     {.name = "last", .type = OPTION_NUMBER, .offset = OPTION_FIELD(struct tail_options, last, int64_t), .value = "N",
-     .fallback = "10", .max = 1000, .help = "Begin with the last N events, unless --after says where."},
+     .fallback = "10", .max = 1000, .help = "Start with the last N events; --after overrides this."},
     {.name = "deltas", .type = OPTION_SWITCH, .offset = OPTION_FIELD(struct tail_options, deltas, bool),
-     .help = "Live output of the running turn too, before it becomes an event."},
+     .help = "Include live output of the running turn, before it becomes an event."},
     SILENCE,
     {0},
 };

@@ -13,18 +13,18 @@ struct run_options {
 /* clang-format off */
 static const struct option list_table[] = {
     {.name = "Which tasks", .type = OPTION_SECTION},
-    PASS_NUMBER("limit", 1, 1000, "At most so many."),
-    PASS_TEXT("after", "TASK", "Only those after this id."),
+    PASS_NUMBER("limit", 1, 1000, "Maximum number of results."),
+    PASS_TEXT("after", "TASK", "Only tasks after this id."),
     {0},
 };
 static const struct option order_table[] = {
     {.name = "The run", .type = OPTION_SECTION},
-    PASS_TEXT("entity-id", "ENTITY", "What it is about; what the steps find fills its fields."),
+    PASS_TEXT("entity-id", "ENTITY", "The entity it is about; results of the steps fill its fields."),
     {0},
 };
 static const struct option run_table[] = {
     {.name = "input", .type = OPTION_TEXT, .offset = OPTION_FIELD(struct run_options, input, const char *),
-     .value = "JSON", .help = "An object that every step is told."},
+     .value = "JSON", .help = "Input for every step, a JSON object."},
     {0},
 };
 /* clang-format on */
@@ -226,5 +226,5 @@ int command_tasks_remove(const struct invocation *invocation)
                                                             .tail = "",
                                                             .done = "removed",
                                                             .verb = "Remove",
-                                                            .rest = "so that nobody can run it any more?"});
+                                                            .rest = "so that it cannot be run any more?"});
 }

@@ -46,7 +46,7 @@ def test_exit_codes_stand_in_help_and_manual(program):
     whole = " ".join(run(program, "--help").stdout.split())
     page = run(program, "man").stdout
     for code, meaning in enumerate(("done", "refused or failed", "wrong command line or configuration",
-                                    "no server to talk to", "not there, or not for the caller",
+                                    "no server to talk to", "not found or no access",
                                     "the token is missing, not valid or not sufficient")):
         check.contains(whole, f"{code} {meaning}")
         check.contains(page, f".TP\n{code}\n{meaning}\n")
@@ -61,12 +61,12 @@ def test_without_a_command_the_help_is_shown_and_the_code_is_2(program):
 def test_mistakes_name_what_is_meant(program):
     for arguments, part in (
             (("serv",), "the closest is serve"),
-            (("serve", "--dat", "x"), "no option is called --dat; the closest is --data"),
+            (("serve", "--dat", "x"), "unknown option --dat; did you mean --data?"),
             (("serve", "--log-level", "loud"), "give debug, info, warn or error"),
             (("serve", "--data"), "--data needs a value: --data DIR"),
-            (("serve", "extra"), 'does not know what to do with "extra"'),
+            (("serve", "extra"), 'serve: unexpected argument "extra"'),
             (("completion",), "completion needs bash|zsh|fish"),
-            (("completion", "tcsh"), "give one of bash, zsh, fish"),
+            (("completion", "tcsh"), "supported shells: bash, zsh, fish"),
             (("check-config", "--tls-cert", "x"), "belong together"),
             (("check-config", "--sandbox-show", "/tmp/agents"), "a sandbox has its own /tmp"),
             (("serve", "--sandbox-show", "/tmp/"), "a sandbox has its own /tmp"),

@@ -72,7 +72,7 @@ def a_claimed_turn(server):
     check.contains(ways(got), f"POST {path}/asks/q/answer")
     client.post(path + "/asks/q/answer", {"answer": "this"}, expect=200)
     client.post(path + "/interrupt", {}, expect=200)
-    check.contains(explain(client, path)["detail"], "told to end")
+    check.contains(explain(client, path)["detail"], "interrupted")
 
 
 @test
@@ -168,7 +168,7 @@ def paused_and_asleep(server):
     check.eventually(lambda: client.get(path).json()["runtime"] == "hibernated", "it sleeps", 30)
     asleep = explain(client, path)
     check.contains(asleep, {"waits_for": "message", "since": last()})
-    check.contains(asleep["detail"], "sleeps")
+    check.contains(asleep["detail"], "hibernated")
     check.contains(ways(asleep), f"POST {path}/wake")
 
 

@@ -4,7 +4,7 @@
 /* A definition is checked by domain/agent_read.c; what stands here is for the description and the first look. */
 static const struct field agent_body[] = {
     {"id", FIELD_STRING, true, "Its slug, in kebab-case; an id that exists gets a new version.", NULL, 1, 64},
-    {"version", FIELD_INTEGER, false, "Given by the server; what is sent is not heard.", NULL, 0, INT64_MAX},
+    {"version", FIELD_INTEGER, false, "Assigned by the server; ignored in requests.", NULL, 0, INT64_MAX},
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
     {"description", FIELD_STRING, false, "What it is for.", NULL, 0, 4000},
     {"driver", FIELD_WORD, false, "Who runs its turns; model when left out.", &agent_driver_enum, 0, 0},
@@ -29,15 +29,15 @@ static const struct field agent_body[] = {
     {"input_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million input tokens.", NULL, 0, INT64_MAX},
     {"output_microcents_per_mtok", FIELD_INTEGER, false, "Price of a million output tokens.", NULL, 0, INT64_MAX},
     {"cache_read_microcents_per_mtok", FIELD_INTEGER, false,
-     "Price of a million input tokens that the vendor had in its cache; unless told (or 0) a tenth of the price of "
+     "Price of a million cached input tokens. 0 or absent: a tenth of the price of "
      "input for anthropic, half of it for openai.",
      NULL, 0, INT64_MAX},
     {"cache_write_microcents_per_mtok", FIELD_INTEGER, false,
-     "Price of a million input tokens that the vendor put into its cache; unless told (or 0) 1.25 times the price of "
+     "Price of a million input tokens written to the vendor's cache. 0 or absent: 1.25 times the price of "
      "input for anthropic, the same for openai.",
      NULL, 0, INT64_MAX},
     {"prices", FIELD_LIST, false,
-     "Of models that cost something else: objects with model and the four prices; the price counted is that of the "
+     "Prices of other models: objects with model and the four prices. What counts is the price of the "
      "model that answered.",
      NULL, 0, 0},
     {"sandbox", FIELD_OBJECT, false,
@@ -45,7 +45,7 @@ static const struct field agent_body[] = {
      "repository, branch.",
      NULL, 0, 0},
     {"command", FIELD_TEXTS, false, "The program to start, with arguments; needed by the driver acp.", NULL, 0, 0},
-    {"environment", FIELD_OBJECT, false, "Variables for the program; never secrets.", NULL, 0, 0},
+    {"environment", FIELD_OBJECT, false, "Variables for the program. Never put secrets here.", NULL, 0, 0},
     {"pass_environment", FIELD_TEXTS, false, "Names of variables taken from the server's environment.", NULL, 0, 0},
     {"gateway_tools", FIELD_TEXTS, false,
      "acp: tools of the server that the agent gets as files of its sandbox (.opencode/tool).", NULL, 0, 0},
@@ -54,26 +54,27 @@ static const struct field agent_body[] = {
      "How long its approvals, questions and forms wait: milliseconds, or a text with a unit: 2m. 0 = the options of "
      "the server.",
      NULL, 0, 0},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
-    {"resume", FIELD_WORD, false, "What follows a crash within a turn.", &resume_policy_enum, 0, 0},
+    {"queue_mode", FIELD_WORD, false, "What happens to a message while a turn is running.", &queue_mode_enum, 0, 0},
+    {"resume", FIELD_WORD, false, "What happens after a crash during a turn.", &resume_policy_enum, 0, 0},
     {"introspection", FIELD_OBJECT, false,
-     "How it looks back at its chats: enabled (true), turn_interval (5), passive_turn_interval (20), idle_timeout_ms "
+     "How it reviews its chats and saves memories: enabled (true), turn_interval (5), passive_turn_interval (20), "
+     "idle_timeout_ms "
      "(10m), tool_calls_max (10), model (its own).",
      NULL, 0, 0},
     {0},
 };
 
 static const struct field agent_list_query[] = {
-    {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
-    {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
+    {"limit", FIELD_INTEGER, false, "Maximum number of results.", NULL, 1, INT64_MAX},
+    {"after", FIELD_STRING, false, "Only agents after this id: next_cursor of the previous page.", NULL, 1, 128},
     {0},
 };
 static const struct field agent_view_query[] = {
-    {"version", FIELD_INTEGER, false, "This version instead of the newest.", NULL, 1, INT64_MAX},
+    {"version", FIELD_INTEGER, false, "This version. Default: the latest.", NULL, 1, INT64_MAX},
     {0},
 };
 static const struct field agent_versions_query[] = {
-    {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
+    {"limit", FIELD_INTEGER, false, "Maximum number of results.", NULL, 1, INT64_MAX},
     {"before", FIELD_INTEGER, false, "Only versions below this: the next_before of the page before.", NULL, 1,
      INT64_MAX},
     {0},

@@ -2,7 +2,7 @@
 #include "service/agent/memory.h"
 
 static const struct field memory_list_query[] = {
-    {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
+    {"limit", FIELD_INTEGER, false, "Maximum number of results.", NULL, 1, INT64_MAX},
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
     {0},
 };

@@ -7,29 +7,29 @@ static const char *const persona_visibility_names[] = {"private", "shared"};
 static const struct enum_names persona_visibility_enum = {persona_visibility_names, 2};
 
 static const struct field persona_body[] = {
-    {"id", FIELD_STRING, false, "Its id; made up unless told.", NULL, 1, 64},
+    {"id", FIELD_STRING, false, "Its id. Default: generated.", NULL, 1, 64},
     {"name", FIELD_STRING, true, "The name for people.", NULL, 1, 200},
-    {"prompt", FIELD_STRING, true, "What the agent is told, behind its own system prompt.", NULL, 1, 500000},
-    {"visibility", FIELD_WORD, false, "private (unless told): only its owner; shared: everybody in the tenant.",
+    {"prompt", FIELD_STRING, true, "Text added after the agent's own system prompt.", NULL, 1, 500000},
+    {"visibility", FIELD_WORD, false, "private: only its owner; shared: everybody in the tenant. Default: private.",
      &persona_visibility_enum, 0, 0},
     {0},
 };
 static const struct field persona_update_body[] = {
     {"name", FIELD_STRING, false, "The name for people.", NULL, 1, 200},
-    {"prompt", FIELD_STRING, false, "What the agent is told; sessions that run keep what they began with.", NULL, 1,
-     500000},
+    {"prompt", FIELD_STRING, false, "Text added after the agent's own system prompt; existing sessions do not change.",
+     NULL, 1, 500000},
     {"visibility", FIELD_WORD, false, "private or shared.", &persona_visibility_enum, 0, 0},
     {0},
 };
 static const struct field persona_list_query[] = {
-    {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
-    {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 64},
+    {"limit", FIELD_INTEGER, false, "Maximum number of results.", NULL, 1, INT64_MAX},
+    {"after", FIELD_STRING, false, "Only personas after this id: next_cursor of the previous page.", NULL, 1, 64},
     {0},
 };
 static const struct field preferences_body[] = {
-    {"idle_timeout_ms", FIELD_INTEGER, false, "How long a sandbox of yours is idle before it is put to sleep.", NULL,
-     1000, IDLE_MS_MAX},
-    {"queue_mode", FIELD_WORD, false, "What a prompt does while a turn runs.", &queue_mode_enum, 0, 0},
+    {"idle_timeout_ms", FIELD_INTEGER, false, "How long your sandboxes are idle before they hibernate.", NULL, 1000,
+     IDLE_MS_MAX},
+    {"queue_mode", FIELD_WORD, false, "What happens to a message while a turn is running.", &queue_mode_enum, 0, 0},
     {0},
 };
 

@@ -17,8 +17,8 @@ static const char page_head[] =
 /* --- making one --- */
 
 static const struct field ask_link_body[] = {
-    {"expires_in_ms", FIELD_INTEGER, false, "How long it works; at most, and unless told, the option ask-link-ms.",
-     NULL, 1, 366 * DAY_MS},
+    {"expires_in_ms", FIELD_INTEGER, false, "How long it is valid. Maximum and default: the option ask-link-ms.", NULL,
+     1, 366 * DAY_MS},
     {0},
 };
 

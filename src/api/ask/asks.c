@@ -8,33 +8,33 @@ static const char *const action_names[] = {"accept", "decline", "cancel"};
 static const struct enum_names action_enum = {action_names, 3};
 
 static const struct field ask_body[] = {
-    {"id", FIELD_STRING, false, "Unique in the session; generated unless told.", NULL, 1, ASK_ID_BYTES_MAX},
-    {"kind", FIELD_WORD, true, "What is asked.", &ask_kind_enum, 0, 0},
-    {"text", FIELD_STRING, false, "One line for people; an approval of a tool has its own.", NULL, 1,
+    {"id", FIELD_STRING, false, "Unique in the session. Default: generated.", NULL, 1, ASK_ID_BYTES_MAX},
+    {"kind", FIELD_WORD, true, "Kind of the ask.", &ask_kind_enum, 0, 0},
+    {"text", FIELD_STRING, false, "One line for people; for an approval of a tool the server writes it.", NULL, 1,
      ASK_TEXT_CHARS_MAX},
-    {"tool", FIELD_STRING, false, "approval: the tool that is to be called; without it, of the output in arguments.",
+    {"tool", FIELD_STRING, false, "approval: the tool to call; without it, the ask approves the output in arguments.",
      NULL, 1, ASK_ID_BYTES_MAX},
     {"call_id", FIELD_STRING, false, "approval: the tool call.", NULL, 1, ASK_ID_BYTES_MAX},
     {"arguments", FIELD_OBJECT, false, "approval: the staged arguments.", NULL, 0, 0},
-    {"editable", FIELD_BOOLEAN, false, "approval: who approves may change the arguments.", NULL, 0, 0},
-    {"options", FIELD_TEXTS, false, "question: the answers to choose from; free text without.", NULL, 0, 0},
+    {"editable", FIELD_BOOLEAN, false, "approval: the answer may change the arguments.", NULL, 0, 0},
+    {"options", FIELD_TEXTS, false, "question: the answers to choose from. Default: free text.", NULL, 0, 0},
     {"schema", FIELD_OBJECT, false, "elicitation: JSON Schema of the form.", NULL, 0, 0},
     {"details", FIELD_OBJECT, false, "For people: action, risk, integration, preview.", NULL, 0, 0},
-    {"role", FIELD_WORD, false, "Who may answer, at least; the option ask-role unless told.", &access_role_given_enum,
-     0, 0},
-    {"quorum", FIELD_INTEGER, false, "approval: how many people must agree; one unless told.", NULL, 1, ASK_QUORUM_MAX},
-    {"expires_in_ms", FIELD_INTEGER, false, "How long it waits; the option of its kind unless told.", NULL, 1,
+    {"role", FIELD_WORD, false, "The role needed to answer. Default: the option ask-role.", &access_role_given_enum, 0,
+     0},
+    {"quorum", FIELD_INTEGER, false, "approval: how many people must approve. Default: 1.", NULL, 1, ASK_QUORUM_MAX},
+    {"expires_in_ms", FIELD_INTEGER, false, "How long it waits. Default: the option of its kind.", NULL, 1,
      366 * DAY_MS},
     {0},
 };
 
 const struct field answer_body[] = {
     {"decision", FIELD_WORD, false,
-     "approval: how far it goes; deny declines every kind. session and always give the narrowest grant.",
+     "approval: how far it applies; deny declines asks of every kind. session and always give the narrowest grant.",
      &ask_choice_enum, 0, 0},
     {"answer", FIELD_ANY, false, "The chosen option, the text, the form, or the edited arguments.", NULL, 0, 0},
     {"arguments", FIELD_OBJECT, false, "The edited arguments: the same as answer.", NULL, 0, 0},
-    {"reason", FIELD_STRING, false, "Why it was denied.", NULL, 1, ASK_TEXT_CHARS_MAX},
+    {"reason", FIELD_STRING, false, "The reason for denying it.", NULL, 1, ASK_TEXT_CHARS_MAX},
     {"grant", FIELD_STRING, false,
      "approval: the id of one of the ask's `grants`; without it, the narrowest of the decision.", NULL, 1, 100},
     {"these_arguments", FIELD_BOOLEAN, false,
@@ -45,27 +45,27 @@ const struct field answer_body[] = {
 static const struct field approve_body[] = {
     {"tool_call_id", FIELD_STRING, true, "The tool call that waits, or the id of the ask.", NULL, 1, ASK_ID_BYTES_MAX},
     {"approved", FIELD_BOOLEAN, true, "Whether it may run.", NULL, 0, 0},
-    {"reason", FIELD_STRING, false, "Why it was denied.", NULL, 1, ASK_TEXT_CHARS_MAX},
+    {"reason", FIELD_STRING, false, "The reason for denying it.", NULL, 1, ASK_TEXT_CHARS_MAX},
     {0},
 };
 
 static const struct field elicitation_body[] = {
-    {"ask_id", FIELD_STRING, false, "Which form; the one that is pending unless told.", NULL, 1, ASK_ID_BYTES_MAX},
-    {"action", FIELD_WORD, false, "accept unless told.", &action_enum, 0, 0},
+    {"ask_id", FIELD_STRING, false, "The form. Default: the pending one.", NULL, 1, ASK_ID_BYTES_MAX},
+    {"action", FIELD_WORD, false, "Default: accept.", &action_enum, 0, 0},
     {"content", FIELD_OBJECT, false, "The form, when accepted.", NULL, 0, 0},
     {0},
 };
 
 static const struct field ask_list_query[] = {
-    {"state", FIELD_WORD, false, "pending unless told.", &ask_state_filter_enum, 0, 0},
-    {"descendants", FIELD_BOOLEAN, false, "Also of the sessions below this one.", NULL, 0, 0},
-    {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 30},
+    {"state", FIELD_WORD, false, "Default: pending.", &ask_state_filter_enum, 0, 0},
+    {"descendants", FIELD_BOOLEAN, false, "Include the asks of descendant sessions.", NULL, 0, 0},
+    {"cursor", FIELD_STRING, false, "next_cursor of the previous page.", NULL, 1, 30},
     {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 200},
     {0},
 };
 
 static const struct field inbox_query[] = {
-    {"cursor", FIELD_STRING, false, "next_cursor of the page before.", NULL, 1, 30},
+    {"cursor", FIELD_STRING, false, "next_cursor of the previous page.", NULL, 1, 30},
     {"limit", FIELD_INTEGER, false, "Rows per page.", NULL, 1, 200},
     {0},
 };

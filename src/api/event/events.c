@@ -13,15 +13,15 @@ static const struct field event_append_body[] = {
 };
 
 static const struct field event_list_query[] = {
-    {"after", FIELD_STRING, false, "Only events behind this sequence or cursor (SEQ or SEQ.N).", NULL, 1, 40},
+    {"after", FIELD_STRING, false, "Only events after this sequence or cursor (SEQ or SEQ.N).", NULL, 1, 40},
     {"afterSequence", FIELD_STRING, false, "The same as after.", NULL, 1, 40},
     {"before", FIELD_INTEGER, false, "Pages only: events before this sequence.", NULL, 1, INT64_MAX},
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
     {"eventTypes", FIELD_STRING, false, "The same as types.", NULL, 1, 1000},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
-    {"limit", FIELD_INTEGER, false, "Pages only: events per page, 100 unless told.", NULL, 1, 1000},
+    {"limit", FIELD_INTEGER, false, "Pages only: events per page. Default: 100.", NULL, 1, 1000},
     {"order", FIELD_WORD, false, "Pages only: oldest first (default) or newest first.", &order_enum, 0, 0},
-    {"deltas", FIELD_BOOLEAN, false, "Streams only: live deltas, true unless told.", NULL, 0, 0},
+    {"deltas", FIELD_BOOLEAN, false, "Streams only: include live deltas. Default: true.", NULL, 0, 0},
     {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
     {0},
 };
@@ -35,7 +35,7 @@ static const char *const page_param_names[] = {"after",     "afterSequence", "be
 static const struct enum_names page_params = {page_param_names, 9};
 
 static const struct field audit_query[] = {
-    {"after", FIELD_INTEGER, false, "Only events behind this sequence.", NULL, 0, INT64_MAX},
+    {"after", FIELD_INTEGER, false, "Only events after this sequence.", NULL, 0, INT64_MAX},
     {"before", FIELD_INTEGER, false, "Only events before this sequence.", NULL, 1, INT64_MAX},
     {"limit", FIELD_INTEGER, false, "Events per page.", NULL, 1, 1000},
     {"order", FIELD_WORD, false, "oldest first (default) or newest first.", &order_enum, 0, 0},

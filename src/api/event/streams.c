@@ -12,18 +12,19 @@ static const char *const stream_role_names[] = {"client", "runner"};
 static const struct enum_names stream_role_enum = {stream_role_names, 2};
 
 static const struct field stream_query[] = {
-    {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N to continue behind.", NULL, 1, 40},
+    {"resume_from", FIELD_STRING, false, "Cursor SEQ or SEQ.N after which to continue.", NULL, 1, 40},
     {"after", FIELD_STRING, false, "The same as resume_from.", NULL, 1, 40},
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
     {"thread_id", FIELD_STRING, false, "Only of this thread.", NULL, 1, 128},
-    {"deltas", FIELD_BOOLEAN, false, "Live deltas; true unless told.", NULL, 0, 0},
-    {"role", FIELD_WORD, false, "client, or runner: who runs the session's turns elsewhere.", &stream_role_enum, 0, 0},
+    {"deltas", FIELD_BOOLEAN, false, "Include live deltas. Default: true.", NULL, 0, 0},
+    {"role", FIELD_WORD, false, "client, or runner: a remote agent that runs the session's turns.", &stream_role_enum,
+     0, 0},
     {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
     {0},
 };
 
 static const struct field firehose_query[] = {
-    {"after", FIELD_STRING, false, "Cursor of the last frame seen; the end unless told.", NULL, 1, 60},
+    {"after", FIELD_STRING, false, "Cursor of the last frame seen. Default: the end of the stream.", NULL, 1, 60},
     {"types", FIELD_STRING, false, "Comma-separated types; tool.* matches a prefix.", NULL, 1, 1000},
     {"ticket", FIELD_STRING, false, "A one-use ticket.", NULL, 1, 100},
     {0},

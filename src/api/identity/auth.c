@@ -21,7 +21,7 @@ static const struct field password_body[] = {
     {0},
 };
 static const struct field ticket_body[] = {
-    {"session_id", FIELD_STRING, false, "Only for this session; all unless told.", NULL, 1, 128},
+    {"session_id", FIELD_STRING, false, "Only for this session. Default: all sessions.", NULL, 1, 128},
     {0},
 };
 

@@ -9,7 +9,7 @@ static const struct enum_names token_kind_enum = {token_kind_names, 5};
 static const struct field user_body[] = {
     {"email", FIELD_STRING, true, "Email, unique.", NULL, 3, 254},
     {"name", FIELD_STRING, false, "Name for people.", NULL, 1, 100},
-    {"role", FIELD_WORD, false, "Role in the tenant; member unless told.", &giveable_enum, 0, 0},
+    {"role", FIELD_WORD, false, "Role in the tenant. Default: member.", &giveable_enum, 0, 0},
     {"sessions_max", FIELD_INTEGER, false, "Own limit of active sessions; 0 = the server's.", NULL, 0, 1000000},
     {0},
 };
@@ -21,12 +21,12 @@ static const struct field user_update_body[] = {
 };
 static const struct field token_body[] = {
     {"name", FIELD_STRING, true, "Name for people; workers show it as their actor.", NULL, 1, 100},
-    {"kind", FIELD_WORD, false, "What uses it; user unless told.", &token_kind_enum, 0, 0},
-    {"scopes", FIELD_TEXTS, false, "What it may; all the maker may unless told.", &scope_enum, 0, 0},
-    {"id_prefix", FIELD_STRING, false, "Only sessions whose id begins so, such as telegram:", NULL, 1, 64},
+    {"kind", FIELD_WORD, false, "The kind of client. Default: user.", &token_kind_enum, 0, 0},
+    {"scopes", FIELD_TEXTS, false, "Its scopes. Default: all scopes of the caller.", &scope_enum, 0, 0},
+    {"id_prefix", FIELD_STRING, false, "Only sessions whose id begins with this, such as telegram:", NULL, 1, 64},
     {"session_id", FIELD_STRING, false, "Only this session.", NULL, 1, 128},
-    {"user_id", FIELD_STRING, false, "The user it acts for; the maker unless told.", NULL, 1, 128},
-    {"expires_at", FIELD_TIMESTAMP, false, "When it ends; never unless told.", NULL, 0, 0},
+    {"user_id", FIELD_STRING, false, "The user it acts for. Default: the caller.", NULL, 1, 128},
+    {"expires_at", FIELD_TIMESTAMP, false, "Expiry. Default: never.", NULL, 0, 0},
     {0},
 };
 static const struct field tenant_body[] = {

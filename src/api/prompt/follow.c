@@ -140,7 +140,7 @@ static enum status outcome(const struct follower *follower, struct failure *fail
                            "The session was deleted, or you may not see it any more.");
     }
     return failure_set(failure, STATUS_TIMEOUT, "wait_over",
-                       "The turn has not ended in the time given; the message is kept. What there is so far is here.");
+                       "Timed out; the message is saved. `result` has partial output.");
 }
 
 static void write_result(const struct turn_follow *follow, struct json_out *out)

@@ -9,33 +9,37 @@
 enum { DEBOUNCE_MS_MAX = 3600000, TIMEOUT_MS_MAX = 86400000 };
 
 static const struct field message_body[] = {
-    {"text", FIELD_STRING, false, "What is said. Either this or content.", NULL, 0, 0},
-    {"content", FIELD_LIST, false, "What is said, as parts of a message.", NULL, 0, 0},
+    {"text", FIELD_STRING, false, "Text of the message. Either this or content.", NULL, 0, 0},
+    {"content", FIELD_LIST, false, "The message as a list of parts.", NULL, 0, 0},
     {"mode", FIELD_WORD, false,
-     "While a turn runs: followup waits, steer interrupts it and goes first, collect waits for more and is said "
-     "together with it, reject answers 409; as the session's queue_mode unless told.",
+     "While a turn runs: followup waits, steer interrupts it and goes first, collect waits for more messages and "
+     "is dispatched with them, reject answers 409. Default: the session's queue_mode.",
      &queue_mode_enum, 0, 0},
-    {"clear_queue", FIELD_BOOLEAN, false, "With steer: withdraw what waits in its thread.", NULL, 0, 0},
-    {"priority", FIELD_INTEGER, false, "While it waits: higher goes first, in front of what is less urgent; 0.", NULL,
+    {"clear_queue", FIELD_BOOLEAN, false, "With steer: withdraw the queued messages of its thread.", NULL, 0, 0},
+    {"priority", FIELD_INTEGER, false, "Priority in the queue; higher goes first. Default: 0.", NULL,
      -PROMPT_PRIORITY_MAX, PROMPT_PRIORITY_MAX},
-    {"debounce_ms", FIELD_INTEGER, false, "With collect: how long to wait for more.", NULL, 0, DEBOUNCE_MS_MAX},
+    {"debounce_ms", FIELD_INTEGER, false, "With collect: how long to wait for more messages.", NULL, 0,
+     DEBOUNCE_MS_MAX},
     {"metadata", FIELD_OBJECT, false, "Kept with the message.", NULL, 0, 0},
     {"thread_id", FIELD_STRING, false, "The thread it belongs to.", NULL, 1, 128},
-    {"message_id", FIELD_STRING, false, "Your id of the message: sent again, it gives the same receipt.", NULL, 1, 200},
+    {"message_id", FIELD_STRING, false, "Your id of the message; sent again, it returns the same receipt.", NULL, 1,
+     200},
     {"sender", FIELD_OBJECT, false,
-     "Who said it in a channel: channel, channel_id, channel_user_id, display_name, email.", NULL, 0, 0},
+     "The sender in a channel: channel, channel_id, channel_user_id, display_name, email.", NULL, 0, 0},
     {"attachments", FIELD_LIST, false, "Objects with type and either url, data or the handle of a file.", NULL, 0, 0},
     {"mentioned", FIELD_BOOLEAN, false,
-     "Of a group: the agent was named; unless told it was. Without it only its owner makes it run.", NULL, 0, 0},
+     "In a group: whether the agent was mentioned. If not, only messages of its owner start a turn. Default: true.",
+     NULL, 0, 0},
     {0},
 };
 
 static const struct field message_query[] = {
-    {"wait", FIELD_BOOLEAN, false, "Answer when the turn of this message ended, with its result.", NULL, 0, 0},
-    {"timeout_ms", FIELD_INTEGER, false, "With wait: then 504 with what there is so far.", NULL, 1, TIMEOUT_MS_MAX},
+    {"wait", FIELD_BOOLEAN, false, "Answer when the turn of this message has ended, with its result.", NULL, 0, 0},
+    {"timeout_ms", FIELD_INTEGER, false, "With wait: answer 504 with the partial output after this time.", NULL, 1,
+     TIMEOUT_MS_MAX},
     {"stream", FIELD_BOOLEAN, false, "Answer with the turn as server-sent events; the first is message_ack.", NULL, 0,
      0},
-    {"append", FIELD_BOOLEAN, false, "Only write the message into the log; nobody runs.", NULL, 0, 0},
+    {"append", FIELD_BOOLEAN, false, "Only write the message into the log; no turn starts.", NULL, 0, 0},
     {"inject", FIELD_BOOLEAN, false, "The same as append.", NULL, 0, 0},
     {0},
 };

@@ -3,15 +3,15 @@
 #include "service/turn/turn.h"
 
 static const struct field prompt_edit_body[] = {
-    {"text", FIELD_STRING, false, "What is said instead. At most one of this and content.", NULL, 0, 0},
-    {"content", FIELD_LIST, false, "What is said instead, as parts of a message.", NULL, 0, 0},
+    {"text", FIELD_STRING, false, "New text of the message. At most one of this and content.", NULL, 0, 0},
+    {"content", FIELD_LIST, false, "The new message as a list of parts.", NULL, 0, 0},
     {"metadata", FIELD_OBJECT, false, "Kept with the message, in place of all that was kept.", NULL, 0, 0},
     {"revision", FIELD_INTEGER, false, "The revision it is a change of; If-Match says the same.", NULL, 1, INT64_MAX},
     {0},
 };
 
 static const struct field prompt_move_body[] = {
-    {"before", FIELD_STRING, false, "The message it shall stand before. Either this or position.", NULL, 1, 64},
+    {"before", FIELD_STRING, false, "The message to put it before. Either this or position.", NULL, 1, 64},
     {"position", FIELD_INTEGER, false, "Its new place, from 1.", NULL, 1, 1000000},
     {"revision", FIELD_INTEGER, false, "The revision it is a change of; If-Match says the same.", NULL, 1, INT64_MAX},
     {0},
@@ -133,7 +133,7 @@ static enum status read_edit(struct request *request, struct prompt_edit *out)
     }
     if (status == STATUS_OK && !slice_present(out->content) && !slice_present(out->metadata)) {
         status = failure_set(&request->call.failure, STATUS_INVALID, "invalid_message",
-                             "Send what shall change: `text` or `content`, or `metadata`.");
+                             "Send what to change: `text` or `content`, or `metadata`.");
     }
     return status == STATUS_OK ? prompts_check_size(request, out->content, out->metadata) : status;
 }

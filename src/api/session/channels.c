@@ -21,8 +21,8 @@ static const struct field tunnel_body[] = {
     {0},
 };
 static const struct field system_message_body[] = {
-    {"text", FIELD_STRING, false, "What is said. Either this or content.", NULL, 0, 0},
-    {"content", FIELD_LIST, false, "What is said, as parts of a message.", NULL, 0, 0},
+    {"text", FIELD_STRING, false, "Text of the message. Either this or content.", NULL, 0, 0},
+    {"content", FIELD_LIST, false, "The message as a list of parts.", NULL, 0, 0},
     {"trigger", FIELD_BOOLEAN, false, "Say it to the agent too, as a message that begins a turn.", NULL, 0, 0},
     {0},
 };

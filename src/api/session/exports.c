@@ -2,7 +2,7 @@
 #include "service/session/export.h"
 
 static const struct field export_body[] = {
-    {"path", FIELD_STRING, false, "Where you keep the file; noted in the log. ID.relavium.yaml unless told.", NULL, 1,
+    {"path", FIELD_STRING, false, "Where you keep the file, recorded in the log. Default: ID.relavium.yaml.", NULL, 1,
      1000},
     {0},
 };

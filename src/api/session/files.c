@@ -8,7 +8,7 @@ enum { NAME_CHARS_MAX = 255, MEDIA_TYPE_BYTES_MAX = 100, FILES_LISTED_MAX = 1000
 
 static const struct field file_upload_query[] = {
     {"name", FIELD_STRING, false, "The file's name.", NULL, 1, NAME_CHARS_MAX},
-    {"media_type", FIELD_STRING, false, "What it is; the Content-Type of the request unless told.", NULL, 1,
+    {"media_type", FIELD_STRING, false, "Its media type. Default: the Content-Type of the request.", NULL, 1,
      MEDIA_TYPE_BYTES_MAX},
     {0},
 };

@@ -9,14 +9,14 @@ static const struct enum_names share_role_enum = {share_role_names, 2};
 static const struct field participant_body[] = {
     {"user_id", FIELD_STRING, false, "The user; or give email.", NULL, 1, 128},
     {"email", FIELD_STRING, false, "The user's email; or give user_id.", NULL, 3, 254},
-    {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_enum, 0, 0},
+    {"role", FIELD_WORD, false, "Default: collaborator.", &share_role_enum, 0, 0},
     {0},
 };
 
 static const struct field share_body[] = {
-    {"role", FIELD_WORD, false, "collaborator unless told.", &share_role_enum, 0, 0},
-    {"expires_at", FIELD_TIMESTAMP, false, "When the link ends; never unless told.", NULL, 0, 0},
-    {"max_uses", FIELD_INTEGER, false, "How many users may redeem it; any number unless told.", NULL, 1, 1000000},
+    {"role", FIELD_WORD, false, "Default: collaborator.", &share_role_enum, 0, 0},
+    {"expires_at", FIELD_TIMESTAMP, false, "Expiry of the link. Default: never.", NULL, 0, 0},
+    {"max_uses", FIELD_INTEGER, false, "How many users may redeem it. Default: no limit.", NULL, 1, 1000000},
     {0},
 };
 

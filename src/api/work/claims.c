@@ -5,10 +5,10 @@
 
 static const struct field claim_body[] = {
     {"worker", FIELD_STRING, true, "Name of the worker, for people.", NULL, 1, 128},
-    {"agents", FIELD_TEXTS, false, "Slugs of the agents it runs; any unless told.", NULL, 0, 0},
-    {"types", FIELD_TEXTS, false, "Session types it runs; any unless told.", &session_type_enum, 0, 0},
-    {"max", FIELD_INTEGER, false, "How many sessions at most; 1 unless told.", NULL, 1, CLAIM_BATCH_MAX},
-    {"wait_ms", FIELD_INTEGER, false, "How long to wait when there is nothing, within claim-wait-ms-max.", NULL, 0,
+    {"agents", FIELD_TEXTS, false, "Slugs of the agents it runs. Default: any.", NULL, 0, 0},
+    {"types", FIELD_TEXTS, false, "Session types it runs. Default: any.", &session_type_enum, 0, 0},
+    {"max", FIELD_INTEGER, false, "Maximum number of sessions. Default: 1.", NULL, 1, CLAIM_BATCH_MAX},
+    {"wait_ms", FIELD_INTEGER, false, "Maximum wait for work, in milliseconds (option claim-wait-ms-max).", NULL, 0,
      HOUR_MS},
     {"lease_ms", FIELD_INTEGER, false, "Length of the lease.", NULL, 1, INT64_MAX},
     {0},
@@ -20,11 +20,11 @@ static const struct field heartbeat_body[] = {
 };
 
 static const struct field settle_body[] = {
-    {"status", FIELD_WORD, true, "The state the session goes to.", &session_status_enum, 0, 0},
+    {"status", FIELD_WORD, true, "The new status of the session.", &session_status_enum, 0, 0},
     {"result", FIELD_ANY, false, "The result, any JSON.", NULL, 0, 0},
     {"error", FIELD_ANY, false, "What went wrong: text, or an object with code and message.", NULL, 0, 0},
-    {"usage", FIELD_OBJECT, false, "Numbers, none negative, added to the session's totals; words beside them are kept.",
-     NULL, 0, 0},
+    {"usage", FIELD_OBJECT, false, "Non-negative numbers, added to the session's totals; texts are stored.", NULL, 0,
+     0},
     {"reason", FIELD_STRING, false, "One line for people.", NULL, 0, 200},
     {"claim", FIELD_OBJECT, false,
      "Claim the next work in the same step, without waiting: the members of POST /api/claims. The answer then has "

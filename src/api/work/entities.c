@@ -24,7 +24,7 @@ static const struct field entity_list_query[] = {
      "Only those with this text in id, type, or a name or value of a field. A page may then be short and still have "
      "more.",
      NULL, 0, 200},
-    {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
+    {"limit", FIELD_INTEGER, false, "Maximum number of results.", NULL, 1, INT64_MAX},
     {"after", FIELD_STRING, false, "Only those after this id: the next_cursor of the page before.", NULL, 1, 128},
     {0},
 };
@@ -33,7 +33,7 @@ static const struct field entity_remove_query[] = {
     {0},
 };
 static const struct field entity_sessions_query[] = {
-    {"limit", FIELD_INTEGER, false, "At most so many: 20 unless told, never more than 100.", NULL, 1, INT64_MAX},
+    {"limit", FIELD_INTEGER, false, "Maximum number of results, at most 100. Default: 20.", NULL, 1, INT64_MAX},
     {"parents_only", FIELD_BOOLEAN, false, "One row for each run, without its steps.", NULL, 0, 0},
     {0},
 };

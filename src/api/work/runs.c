@@ -4,7 +4,7 @@
 
 static const struct field run_list_query[] = {
     {"status", FIELD_WORD, false, "Only those in this state.", &run_status_enum, 0, 0},
-    {"limit", FIELD_INTEGER, false, "At most so many.", NULL, 1, INT64_MAX},
+    {"limit", FIELD_INTEGER, false, "Maximum number of results.", NULL, 1, INT64_MAX},
     {"before", FIELD_STRING, false, "Only those before this id: the next_before of the page before.", NULL, 1, 128},
     {0},
 };

@@ -11,7 +11,8 @@ static enum status not_found(struct call *call)
 static enum status require_user(struct call *call)
 {
     if (!slice_present(call->who->user_id)) {
-        return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required", "Only a user has personas and wishes.");
+        return failure_set(&call->failure, STATUS_FORBIDDEN, "user_required",
+                           "Only users have personas and preferences.");
     }
     return STATUS_OK;
 }

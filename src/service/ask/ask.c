@@ -183,7 +183,8 @@ static enum status check_form(struct call *call, const struct ask *ask)
 static enum status check_room(struct call *call, const struct loaded_session *loaded)
 {
     if (!session_status_is_in_turn(loaded->session.status)) {
-        return failure_set(&call->failure, STATUS_CONFLICT, "no_turn", "Only a turn asks; this session is %s.",
+        return failure_set(&call->failure, STATUS_CONFLICT, "no_turn",
+                           "Asks are accepted only during a turn; this session is %s.",
                            session_status_enum.names[loaded->session.status]);
     }
     if (loaded->asks_pending >= call->service->limits.ask.pending_max) {

@@ -4,7 +4,7 @@
 
 enum status ask_link_refuse(struct call *call)
 {
-    return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "There is no such link, or it is over.");
+    return failure_set(&call->failure, STATUS_NOT_FOUND, "not_found", "Link not found or expired.");
 }
 
 enum status ask_link_create(struct call *call, struct slice session_id, struct slice ask_id, int64_t link_ms,

@@ -44,8 +44,8 @@ enum status ask_check_rule(struct call *call, const struct session *session, enu
     enum status status = store_ask_rule_count(call->db, session->tenant_key, &count, &call->failure);
     if (status == STATUS_OK && count >= call->service->limits.ask.rules_max) {
         return failure_set(&call->failure, STATUS_LIMITED, "too_many_rules",
-                           "%lld decisions stand already; the limit is %lld (option ask-rules-max).", (long long)count,
-                           (long long)call->service->limits.ask.rules_max);
+                           "Too many rules: %lld; the limit is %lld (option ask-rules-max). Revoke one.",
+                           (long long)count, (long long)call->service->limits.ask.rules_max);
     }
     return status;
 }

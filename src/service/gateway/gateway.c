@@ -116,8 +116,8 @@ struct one_call {
 static enum status refuse_ambiguous(struct call *call)
 {
     return failure_set(&call->failure, STATUS_CONFLICT, "ambiguous",
-                       "The server ended while this call ran: nobody knows whether it was done. Look, and call again "
-                       "with another call_id.");
+                       "The server stopped during this call; its outcome is unknown. Check, then call "
+                       "again with a new call_id.");
 }
 
 /* On PostgreSQL another node may be at it; for as long as it may take, it is believed to be. */

@@ -11,23 +11,23 @@ struct row {
 static const struct row rows[] = {
     {SESSION_DRAFT, {0}, "message", "draft"},
     {SESSION_PENDING, {0}, "claim", "worker"},
-    {SESSION_PENDING, {.hosted = true}, "claim", "room"},
+    {SESSION_PENDING, {.hosted = true}, "claim", "free place"},
     {SESSION_PENDING, {.hosted = true, .by_runner = true}, "claim", "runner"},
-    {SESSION_RUNNING, {.leased = true}, "agent", "works"},
-    {SESSION_RUNNING, {.leased = true, .hosted = true}, "agent", "works"},
-    {SESSION_RUNNING, {.leased = true, .interrupted = true}, "agent", "told to end"},
-    {SESSION_RUNNING, {.leased = true, .hosted = true, .retries = true}, "timer", "asked again"},
+    {SESSION_RUNNING, {.leased = true}, "agent", "working"},
+    {SESSION_RUNNING, {.leased = true, .hosted = true}, "agent", "working"},
+    {SESSION_RUNNING, {.leased = true, .interrupted = true}, "agent", "interrupted"},
+    {SESSION_RUNNING, {.leased = true, .hosted = true, .retries = true}, "timer", "retried"},
     {SESSION_RUNNING, {.hosted = true}, "timer", "watchdog"},
     {SESSION_RUNNING, {0}, "agent", "without a claim"},
-    {SESSION_WAITING_HUMAN, {.asks_pending = 1}, "person", "asked something"},
-    {SESSION_WAITING_HUMAN, {0}, "person", "nothing particular"},
-    {SESSION_AWAITING_TOOL, {.asks_pending = 2}, "person", "asked something"},
+    {SESSION_WAITING_HUMAN, {.asks_pending = 1}, "person", "answer to an ask"},
+    {SESSION_WAITING_HUMAN, {0}, "person", "without a pending ask"},
+    {SESSION_AWAITING_TOOL, {.asks_pending = 2}, "person", "answer to an ask"},
     {SESSION_AWAITING_TOOL, {0}, "tool", "tool"},
-    {SESSION_IDLE, {0}, "message", "at rest"},
-    {SESSION_IDLE, {.prompts_waiting = 1}, "timer", "although nothing runs"},
+    {SESSION_IDLE, {0}, "message", "Idle until"},
+    {SESSION_IDLE, {.prompts_waiting = 1}, "timer", "no turn is running"},
     {SESSION_IDLE, {.prompts_waiting = 1, .collects = true}, "timer", "collected"},
     {SESSION_COMPLETED, {0}, "nothing", "reopened"},
-    {SESSION_FAILED, {0}, "nothing", "tried again"},
+    {SESSION_FAILED, {0}, "nothing", "retried"},
     {SESSION_EXPIRED, {0}, "nothing", "reopened"},
     {SESSION_ABANDONED, {0}, "nothing", "reopened"},
 };
@@ -62,7 +62,7 @@ static void forms_and_tools_end_for_good(void **state)
     struct session done = {.type = TYPE_RESPONSE, .status = SESSION_COMPLETED};
     check(&(struct explain_facts){.session = &done}, "nothing", "has ended.");
     struct session late = {.type = TYPE_TOOL, .status = SESSION_EXPIRED};
-    check(&(struct explain_facts){.session = &late}, "nothing", "tried again");
+    check(&(struct explain_facts){.session = &late}, "nothing", "retried");
 }
 
 static void the_sandbox_comes_first(void **state)
@@ -87,7 +87,7 @@ static void pauses(void **state)
     for (int pause = PAUSE_NONE; pause < PAUSE_COUNT; pause++) {
         struct session session = {.type = TYPE_AGENT, .status = SESSION_IDLE, .pause_reason = (enum pause_reason)pause};
         bool sleeps = pause == PAUSE_NONE || pause == PAUSE_INACTIVITY || pause == PAUSE_ORPHANED;
-        check(&(struct explain_facts){.session = &session}, sleeps ? "message" : "person", sleeps ? "rest" : "paused");
+        check(&(struct explain_facts){.session = &session}, sleeps ? "message" : "person", sleeps ? "Idle" : "Paused");
     }
 }
 

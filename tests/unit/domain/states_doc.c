@@ -183,7 +183,7 @@ static const char *writers_text(enum event_writers writers)
     case WRITERS_PEOPLE:
         return "collaborators; not sandboxes and runners";
     case WRITERS_HOLDER:
-        return "whoever runs or owns the session";
+        return "lease holder, runner, sandbox or owner";
     case WRITERS_HUMAN:
         return "the owner of a running mixed session";
     case WRITERS_SERVER:

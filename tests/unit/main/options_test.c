@@ -160,9 +160,8 @@ static void expect_file_refused(const char *text, const char *part)
 static void test_files_refused(void **state)
 {
     (void)state;
-    expect_file_refused("log_level: info\nlog_levl: info\n",
-                        ":2: no option is called log_levl; the closest is log_level");
-    expect_file_refused("log-level: info\n", "the closest is log_level");
+    expect_file_refused("log_level: info\nlog_levl: info\n", ":2: unknown option log_levl; did you mean log_level?");
+    expect_file_refused("log-level: info\n", "did you mean log_level?");
     expect_file_refused("\nloop_threads: many\n", ":2: loop_threads: \"many\" is not accepted; give 1 to 64");
     expect_file_refused("data: {a: 1}\n", "give a plain value");
     expect_file_refused("listen: [[a]]\n", "give a plain value");
