@@ -316,7 +316,7 @@ def a_session_is_followed(server):
         check.equal(browser.count(".message.from-agent"), 1)
         agent.settle("idle")
         until_text(browser, ".why", "Waiting for your next message")
-        until_text(browser, ".line", "Idle")
+        until_text(browser, ".line", "Turn finished")
         browser.fill(".composer textarea", "Thanks")
         browser.reload()
         browser.until("document.querySelector('.composer textarea')?.value === 'Thanks'")

@@ -67,7 +67,7 @@ function Subject({ subject }: { subject: Grant['subject'] }) {
         <span key={kind}>
           <span class="muted">{kind}</span>{' '}
           <code>
-            <Exact text={value} isOneLine />
+            <Exact text={typeof value === 'string' ? value : JSON.stringify(value)} isOneLine />
           </code>
         </span>
       ))}
