@@ -17,30 +17,30 @@ static struct slice key_of(const int64_t *session_key)
     return (struct slice){(const char *)session_key, sizeof *session_key};
 }
 
-struct session_runtime *session_runtime_find(struct runtime_host *runtimes, int64_t session_key)
+struct session_runtime *session_runtime_find(struct runtime_host *host, int64_t session_key)
 {
-    return map_get(&runtimes->boxes, key_of(&session_key));
+    return map_get(&host->runtimes, key_of(&session_key));
 }
 
-struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
+struct session_runtime *session_runtime_open(struct runtime_host *host, int64_t tenant_key, int64_t session_key)
 {
-    struct session_runtime *box = session_runtime_find(runtimes, session_key);
+    struct session_runtime *box = session_runtime_find(host, session_key);
     if (!box) {
         box = memory_zeroed(sizeof *box);
-        box->runtimes = runtimes;
+        box->host = host;
         box->tenant_key = tenant_key;
         box->session_key = session_key;
         box->map_key = key_of(&box->session_key);
         box->command.type = &session_runtime_command;
         box->message.run = on_stepped;
-        map_put(&runtimes->boxes, box->map_key, box);
+        map_put(&host->runtimes, box->map_key, box);
     }
     return box;
 }
 
 static void session_runtime_free(struct session_runtime *box)
 {
-    map_remove(&box->runtimes->boxes, box->map_key);
+    map_remove(&box->host->runtimes, box->map_key);
     arena_release(&box->arena);
     free(box);
 }
@@ -88,7 +88,7 @@ static void enter(struct session_runtime *box, enum session_runtime_state state)
 
 static void retry_later(struct session_runtime *box)
 {
-    box->retry_at_ms = runtime_host_steady_ms(box->runtimes) + TRY_AGAIN_MS;
+    box->retry_at_ms = runtime_host_steady_ms(box->host) + TRY_AGAIN_MS;
     enter(box, SESSION_RUNTIME_RETRYING);
 }
 
@@ -177,7 +177,7 @@ static void on_ended(void *owner, const struct sandbox_result *news)
 
 static void tell_driver_to_leave(struct session_runtime *box)
 {
-    const struct driver *driver = box->runtimes->options.drivers[box->driver];
+    const struct driver *driver = box->host->options.drivers[box->driver];
     if (driver && driver->release_session) {
         driver->release_session(driver->owner, box->tenant_key, box->session_key);
     }
@@ -192,9 +192,9 @@ static void refuse_kind(struct session_runtime *box)
 
 static void make(struct session_runtime *box)
 {
-    struct runtime_host *runtimes = box->runtimes;
+    struct runtime_host *host = box->host;
     const struct runtime_plan *order = &box->order;
-    const struct sandbox_provider *provider = sandboxes_provider(runtimes->options.sandboxes, order->settings.kind);
+    const struct sandbox_provider *provider = sandboxes_provider(host->options.sandboxes, order->settings.kind);
     struct sandbox_spec spec = {
         .session_id = order->session_id,
         .tenant_key = box->tenant_key,
@@ -204,7 +204,7 @@ static void make(struct session_runtime *box)
         .snapshot = order->snapshot_id,
     };
     if (order->taken_over) {
-        sandboxes_forget_tree(runtimes->options.sandboxes, box->tenant_key, box->session_key);
+        sandboxes_forget_tree(host->options.sandboxes, box->tenant_key, box->session_key);
     }
     bool was_there = !runtime_is_transitioning(order->state) || runtime_is_asleep(order->state);
     box->kind = order->settings.kind;
@@ -214,28 +214,28 @@ static void make(struct session_runtime *box)
         refuse_kind(box);
     } else if (was_there && box->kind == SANDBOX_HTTP && order->sandbox_id.len > 0) {
         struct sandbox *sandbox =
-            sandboxes_adopt(runtimes->options.sandboxes, runtimes->options.loop, &spec, order->sandbox_id);
+            sandboxes_adopt(host->options.sandboxes, host->options.loop, &spec, order->sandbox_id);
         if (order->to_be_ended) { /* the end asks how it is by itself */
             take_news(
                 box, RUNTIME_MAKE,
                 &(struct sandbox_result){.outcome = SANDBOX_OK, .sandbox = sandbox, .sandbox_id = sandbox_id(sandbox)});
         } else {
-            sandboxes_look(runtimes->options.sandboxes, sandbox, (struct sandbox_callback){box, on_made});
+            sandboxes_look(host->options.sandboxes, sandbox, (struct sandbox_callback){box, on_made});
         }
     } else {
-        provider->create(provider->owner, runtimes->options.loop, &spec, (struct sandbox_callback){box, on_made});
+        provider->create(provider->owner, host->options.loop, &spec, (struct sandbox_callback){box, on_made});
     }
 }
 
 static void save(struct session_runtime *box)
 {
     tell_driver_to_leave(box);
-    sandboxes_save(box->runtimes->options.sandboxes, box->sandbox, (struct sandbox_callback){box, on_saved});
+    sandboxes_save(box->host->options.sandboxes, box->sandbox, (struct sandbox_callback){box, on_saved});
 }
 
 static void end(struct session_runtime *box)
 {
-    const struct sandbox_provider *provider = sandboxes_provider(box->runtimes->options.sandboxes, box->kind);
+    const struct sandbox_provider *provider = sandboxes_provider(box->host->options.sandboxes, box->kind);
     tell_driver_to_leave(box);
     provider->terminate(provider->owner, box->sandbox, (struct sandbox_callback){box, on_ended});
 }
@@ -267,7 +267,7 @@ static bool forget_if_empty(struct session_runtime *box)
 static void begin_step(struct session_runtime *box)
 {
     box->idle_at_ms = box->retry_at_ms = 0;
-    if (box->runtimes->stopping && !box->news.there) {
+    if (box->host->stopping && !box->news.there) {
         if (box->state != SESSION_RUNTIME_RESTING) {
             enter(box, SESSION_RUNTIME_RESTING);
         }
@@ -278,7 +278,7 @@ static void begin_step(struct session_runtime *box)
     box->again = false;
     box->wanted = box->waiting != NULL || box->adopts;
     box->uses_seen = box->uses;
-    if (writer_submit(box->runtimes->options.writer, &box->command)) {
+    if (writer_submit(box->host->options.writer, &box->command)) {
         enter(box, SESSION_RUNTIME_STEPPING);
     } else {
         retry_later(box);
@@ -318,7 +318,7 @@ static void note_idle(struct session_runtime *box)
 {
     bool idle = box->sandbox && box->uses == 0 && runtime_is_up(box->order.state);
     int64_t wait_ms = box->order.idle_again_ms ? box->order.idle_again_ms : box->order.grace_ms;
-    box->idle_at_ms = idle ? runtime_host_steady_ms(box->runtimes) + wait_ms : 0;
+    box->idle_at_ms = idle ? runtime_host_steady_ms(box->host) + wait_ms : 0;
 }
 
 /* What the act brought is durable. */
@@ -358,7 +358,7 @@ static void erase(struct session_runtime *box)
     }
     enter(box, SESSION_RUNTIME_RESTING);
     if (!box->sandbox) {
-        sandboxes_forget(box->runtimes->options.sandboxes, box->tenant_key, box->session_key);
+        sandboxes_forget(box->host->options.sandboxes, box->tenant_key, box->session_key);
     }
     if (box->waiting) { /* since it was answered */
         begin_step(box);
@@ -401,7 +401,7 @@ static void perform(struct session_runtime *box)
     const struct failure *refusal = action == RUNTIME_REFUSE ? why_not(box, &room) : NULL;
     struct failure told = refusal ? *refusal : (struct failure){0};
     settle_news(box);
-    if (box->runtimes->stopping && action != RUNTIME_END) {
+    if (box->host->stopping && action != RUNTIME_END) {
         action = RUNTIME_REST;
         give_up(box);
     }
@@ -429,7 +429,7 @@ static void after_failed_step(struct session_runtime *box)
 {
     log_warn("sandbox_step_failed", LOG_NUM("session", box->session_key), LOG_TEXT("code", slice_of(box->failure.code)),
              LOG_TEXT("detail", slice_of(box->failure.detail)));
-    if (!box->runtimes->stopping) {
+    if (!box->host->stopping) {
         retry_later(box);
         return;
     }
@@ -443,7 +443,7 @@ static void on_stepped(struct loop_message *message)
 {
     struct session_runtime *box =
         (struct session_runtime *)((char *)message - offsetof(struct session_runtime, message));
-    struct runtime_host *runtimes = box->runtimes;
+    struct runtime_host *host = box->host;
     assert(box->state == SESSION_RUNTIME_STEPPING);
     box->asks_idle = false;
     box->adopts &= box->status != STATUS_OK || box->order.action == RUNTIME_MAKE;
@@ -456,5 +456,5 @@ static void on_stepped(struct loop_message *message)
     } else {
         perform(box);
     }
-    runtime_host_rearm(runtimes);
+    runtime_host_rearm(host);
 }

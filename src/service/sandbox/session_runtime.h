@@ -76,7 +76,7 @@ enum session_runtime_state {
 struct session_runtime {
     struct command command; /* first: of its steps */
     struct loop_message message;
-    struct runtime_host *runtimes;
+    struct runtime_host *host;
     int64_t tenant_key, session_key;
     struct slice map_key; /* the bytes of session_key */
     struct sandbox *sandbox;
@@ -112,9 +112,9 @@ struct runtime_host {
     struct command recover; /* first */
     struct loop_message recovered_message;
     struct orphan *orphans; /* found by it, on their way to the loop */
-    bool recovers;          /* it is in the writer */
+    bool is_recovering;     /* it is in the writer */
     struct runtime_host_options options;
-    struct map boxes; /* by session_key */
+    struct map runtimes; /* by session_key */
     struct loop_message start_message, stop_message;
     struct loop_timer *timer;
     atomic_bool started; /* the thread that hears of other nodes asks, too */
@@ -126,15 +126,15 @@ struct runtime_host {
 };
 
 /* runtime_host.c */
-int64_t runtime_host_steady_ms(const struct runtime_host *runtimes);
+int64_t runtime_host_steady_ms(const struct runtime_host *host);
 /* Any thread. */
-int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key);
+int64_t runtime_host_visits(struct runtime_host *host, int64_t session_key);
 /* Sets the timer anew and sees whether all is over. */
-void runtime_host_rearm(struct runtime_host *runtimes);
+void runtime_host_rearm(struct runtime_host *host);
 
 /* session_runtime.c, all on the loop. */
-struct session_runtime *session_runtime_find(struct runtime_host *runtimes, int64_t session_key);
-struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
+struct session_runtime *session_runtime_find(struct runtime_host *host, int64_t session_key);
+struct session_runtime *session_runtime_open(struct runtime_host *host, int64_t tenant_key, int64_t session_key);
 /* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
 void session_runtime_step(struct session_runtime *box);
 /* `retry_at_ms` has come. */
@@ -146,7 +146,7 @@ bool session_runtime_stop(struct session_runtime *box);
 
 /* runtime_host_recover.c: the job that looks for what an earlier life left. */
 extern const struct command_type runtime_host_recover;
-void orphans_free(struct runtime_host *runtimes);
+void orphans_free(struct runtime_host *host);
 
 /* session_runtime_step.c: the job's functions. */
 extern const struct command_type session_runtime_command;

@@ -121,7 +121,7 @@ static enum status note_not_saved(struct step *step, const struct runtime_result
     if (runtime_is_asleep(step->loaded->session.runtime)) {
         status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_update){0});
     }
-    if (status == STATUS_OK && box->snapshot_failures + 1 >= box->runtimes->options.limits.snapshot_failures_max) {
+    if (status == STATUS_OK && box->snapshot_failures + 1 >= box->host->options.limits.snapshot_failures_max) {
         status = session_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
     }
     return status;
@@ -180,7 +180,7 @@ static enum status note_news(struct step *step)
 
 static int64_t grace_of(const struct step *step)
 {
-    const struct runtime_host_options *options = &step->box->runtimes->options;
+    const struct runtime_host_options *options = &step->box->host->options;
     int64_t own_ms = session_details_number(&step->loaded->session, "idle_timeout_ms");
     if (own_ms > 0) { /* whoever began it chose: no other grace counts */
         return own_ms;
@@ -198,7 +198,7 @@ static enum status fall_asleep_if_idle(struct step *step)
     struct idle_facts facts = {
         .running_tools = box->uses_seen,
         .viewers = box->viewers,
-        .proxies = runtime_host_visits(box->runtimes, session->key),
+        .proxies = runtime_host_visits(box->host, session->key),
         .in_turn = !session_status_takes_prompt(session->status) || box->wanted,
         .idle_ms = step->call->now_ms - session->last_active_at_ms,
         .grace_ms = grace_of(step),
@@ -207,7 +207,7 @@ static enum status fall_asleep_if_idle(struct step *step)
     if (!box->asks_idle || session_status_is_ended(session->status)) {
         return STATUS_OK;
     }
-    int64_t since_ms = call->now_ms - box->runtimes->options.limits.tool_call_ms;
+    int64_t since_ms = call->now_ms - box->host->options.limits.tool_call_ms;
     enum status status = store_tool_call_count_running(call->db, session->tenant_key, session->key, since_ms,
                                                        &facts.http_tool_calls, &call->failure);
     if (status != STATUS_OK) {
@@ -267,7 +267,7 @@ static bool reaches_snapshot(struct step *step)
     const struct session *session = &step->loaded->session;
     struct slice id = detail_of(step, step->call->arena, "snapshot_id");
     return slice_present(id) &&
-           sandboxes_has_snapshot(step->box->runtimes->options.sandboxes, session->tenant_key, session->key, id);
+           sandboxes_has_snapshot(step->box->host->options.sandboxes, session->tenant_key, session->key, id);
 }
 
 /* One that sleeps on a lost node is left until somebody wants it: the node may come back with its snapshot. */
@@ -293,7 +293,7 @@ static enum status settle_place(struct step *step)
 static bool is_in_use(const struct step *step)
 {
     const struct session *session = &step->loaded->session;
-    const struct runtime_host_options *options = &step->box->runtimes->options;
+    const struct runtime_host_options *options = &step->box->host->options;
     bool only_here = session_has_snapshot(session) && !sandboxes_share_snapshots(options->sandboxes);
     return step->box->sandbox || step->box->order.action == RUNTIME_MAKE || runtime_is_up(session->runtime) ||
            runtime_is_transitioning(session->runtime) || (only_here && runtime_is_something(session->runtime));
@@ -391,7 +391,7 @@ static void step_finish(struct command *command, enum status status, const struc
     struct session_runtime *box = (struct session_runtime *)command;
     box->status = status;
     box->failure = failure ? *failure : (struct failure){0};
-    loop_post(box->runtimes->options.loop, &box->message);
+    loop_post(box->host->options.loop, &box->message);
 }
 
 const struct command_type session_runtime_command = {"sandbox.step", 0, step_run, step_finish};
