@@ -38,9 +38,9 @@ static void arm(struct runtime_host *host)
 {
     int64_t next_ms = 0;
     size_t cursor = 0;
-    for (struct session_runtime *box; (box = map_next(&host->runtimes, &cursor));) {
-        next_ms = earlier(next_ms, box->retry_at_ms);
-        next_ms = earlier(next_ms, box->idle_at_ms);
+    for (struct session_runtime *runtime; (runtime = map_next(&host->runtimes, &cursor));) {
+        next_ms = earlier(next_ms, runtime->retry_at_ms);
+        next_ms = earlier(next_ms, runtime->idle_at_ms);
     }
     if (next_ms != 0 && host->timer) {
         int64_t wait_ms = next_ms - runtime_host_steady_ms(host);
@@ -78,32 +78,32 @@ bool runtime_host_listens(const struct runtime_host *host, int64_t tenant_key, i
 
 /* --- who is connected into it --- */
 
-void runtime_host_visit(struct runtime_host *host, int64_t session_key, struct sandbox_keepalive *visit)
+void runtime_host_visit(struct runtime_host *host, int64_t session_key, struct sandbox_keepalive *keepalive)
 {
-    if (visit->host) {
+    if (keepalive->host) {
         return;
     }
     pthread_mutex_lock(&host->lock);
-    *visit = (struct sandbox_keepalive){host->visits, &host->visits, host, session_key};
-    if (visit->next) {
-        visit->next->link = &visit->next;
+    *keepalive = (struct sandbox_keepalive){host->keepalives, &host->keepalives, host, session_key};
+    if (keepalive->next) {
+        keepalive->next->link = &keepalive->next;
     }
-    host->visits = visit;
+    host->keepalives = keepalive;
     pthread_mutex_unlock(&host->lock);
 }
 
-void runtime_host_visit_end(struct sandbox_keepalive *visit)
+void runtime_host_visit_end(struct sandbox_keepalive *keepalive)
 {
-    struct runtime_host *host = visit->host;
+    struct runtime_host *host = keepalive->host;
     if (!host) {
         return;
     }
     pthread_mutex_lock(&host->lock);
-    *visit->link = visit->next;
-    if (visit->next) {
-        visit->next->link = visit->link;
+    *keepalive->link = keepalive->next;
+    if (keepalive->next) {
+        keepalive->next->link = keepalive->link;
     }
-    visit->host = NULL;
+    keepalive->host = NULL;
     pthread_mutex_unlock(&host->lock);
 }
 
@@ -111,8 +111,8 @@ int64_t runtime_host_visits(struct runtime_host *host, int64_t session_key)
 {
     int64_t count = 0;
     pthread_mutex_lock(&host->lock);
-    for (const struct sandbox_keepalive *visit = host->visits; visit; visit = visit->next) {
-        count += visit->session_key == session_key;
+    for (const struct sandbox_keepalive *keepalive = host->keepalives; keepalive; keepalive = keepalive->next) {
+        count += keepalive->session_key == session_key;
     }
     pthread_mutex_unlock(&host->lock);
     return count;
@@ -121,60 +121,60 @@ int64_t runtime_host_visits(struct runtime_host *host, int64_t session_key)
 /* --- what others want --- */
 
 /* Requests are still answered while the server stops: they find no sandbox any more. */
-static void refuse_stopping(struct sandbox_ref *use)
+static void refuse_stopping(struct sandbox_ref *ref)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops.");
-    use->ready(use->owner, NULL, &failure);
+    ref->ready(ref->owner, NULL, &failure);
 }
 
-void runtime_host_acquire(struct runtime_host *host, int64_t tenant_key, int64_t session_key, struct sandbox_ref *use)
+void runtime_host_acquire(struct runtime_host *host, int64_t tenant_key, int64_t session_key, struct sandbox_ref *ref)
 {
     if (host->stopping) {
-        refuse_stopping(use);
+        refuse_stopping(ref);
         return;
     }
-    struct session_runtime *box = session_runtime_open(host, tenant_key, session_key);
-    use->box = box;
-    use->next = box->waiting;
-    box->waiting = use;
-    bool at_rest = box->state == SESSION_RUNTIME_RESTING && !box->again;
-    if (at_rest && box->sandbox && runtime_is_up(box->order.state)) {
-        box->idle_at_ms = 0;
-        session_runtime_answer_all(box, box->sandbox, NULL);
+    struct session_runtime *runtime = session_runtime_open(host, tenant_key, session_key);
+    ref->runtime = runtime;
+    ref->next = runtime->waiting;
+    runtime->waiting = ref;
+    bool at_rest = runtime->state == SESSION_RUNTIME_RESTING && !runtime->again;
+    if (at_rest && runtime->sandbox && runtime_is_up(runtime->order.state)) {
+        runtime->idle_at_ms = 0;
+        session_runtime_answer_all(runtime, runtime->sandbox, NULL);
     } else {
-        session_runtime_step(box);
+        session_runtime_step(runtime);
     }
     arm(host);
 }
 
-static void stop_waiting(struct session_runtime *box, struct sandbox_ref *use)
+static void stop_waiting(struct session_runtime *runtime, struct sandbox_ref *ref)
 {
-    struct sandbox_ref **link = &box->waiting;
-    while (*link && *link != use) {
+    struct sandbox_ref **link = &runtime->waiting;
+    while (*link && *link != ref) {
         link = &(*link)->next;
     }
     if (*link) {
-        *link = use->next;
+        *link = ref->next;
     }
 }
 
-void runtime_host_release(struct sandbox_ref *use)
+void runtime_host_release(struct sandbox_ref *ref)
 {
-    struct session_runtime *box = use->box;
-    if (!box) {
+    struct session_runtime *runtime = ref->runtime;
+    if (!runtime) {
         return;
     }
-    struct runtime_host *host = box->host;
-    if (use->given) {
-        box->uses--;
+    struct runtime_host *host = runtime->host;
+    if (ref->given) {
+        runtime->uses--;
     } else {
-        stop_waiting(box, use);
+        stop_waiting(runtime, ref);
     }
-    use->box = NULL;
-    use->given = false;
-    if (box->uses == 0) {
-        session_runtime_step(box); /* somebody may have waited for this: an end, a sleep */
+    ref->runtime = NULL;
+    ref->given = false;
+    if (runtime->uses == 0) {
+        session_runtime_step(runtime); /* somebody may have waited for this: an end, a sleep */
     }
     runtime_host_rearm(host);
 }
@@ -185,7 +185,7 @@ struct wakeup {
     struct loop_message message;
     struct runtime_host *host;
     int64_t tenant_key, session_key;
-    bool opens; /* a box is made when there is none */
+    bool opens; /* one is made when there is none */
 };
 
 void runtime_host_attend(struct runtime_host *host, int64_t tenant_key, int64_t session_key)
@@ -200,12 +200,12 @@ static void on_wakeup(struct loop_message *message)
 {
     struct wakeup *wakeup = (struct wakeup *)message;
     struct runtime_host *host = wakeup->host;
-    struct session_runtime *box = session_runtime_find(host, wakeup->session_key);
-    if (!box && wakeup->opens && !host->stopping) {
-        box = session_runtime_open(host, wakeup->tenant_key, wakeup->session_key);
+    struct session_runtime *runtime = session_runtime_find(host, wakeup->session_key);
+    if (!runtime && wakeup->opens && !host->stopping) {
+        runtime = session_runtime_open(host, wakeup->tenant_key, wakeup->session_key);
     }
-    if (box) {
-        session_runtime_step(box);
+    if (runtime) {
+        session_runtime_step(runtime);
         runtime_host_rearm(host);
     }
     free(wakeup);
@@ -253,14 +253,14 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
     return at_ms != 0 && at_ms <= now_ms;
 }
 
-static void attend(struct session_runtime *box, int64_t now_ms)
+static void attend(struct session_runtime *runtime, int64_t now_ms)
 {
-    if (is_due(box->retry_at_ms, now_ms)) {
-        session_runtime_retry(box);
-    } else if (is_due(box->idle_at_ms, now_ms)) {
-        box->asks_idle = true;
-        box->viewers = fanout_is_watched(box->host->options.fanout, box->session_key);
-        session_runtime_step(box);
+    if (is_due(runtime->retry_at_ms, now_ms)) {
+        session_runtime_retry(runtime);
+    } else if (is_due(runtime->idle_at_ms, now_ms)) {
+        runtime->asks_idle = true;
+        runtime->viewers = fanout_is_watched(runtime->host->options.fanout, runtime->session_key);
+        session_runtime_step(runtime);
     }
 }
 
@@ -269,9 +269,9 @@ static void on_timer(void *owner)
     struct runtime_host *host = owner;
     int64_t now_ms = runtime_host_steady_ms(host);
     size_t cursor = 0;
-    for (struct session_runtime *box; (box = map_next(&host->runtimes, &cursor));) {
-        if (is_due(box->retry_at_ms, now_ms) || is_due(box->idle_at_ms, now_ms)) {
-            attend(box, now_ms);
+    for (struct session_runtime *runtime; (runtime = map_next(&host->runtimes, &cursor));) {
+        if (is_due(runtime->retry_at_ms, now_ms) || is_due(runtime->idle_at_ms, now_ms)) {
+            attend(runtime, now_ms);
         }
     }
     runtime_host_rearm(host);
@@ -290,9 +290,9 @@ static void on_recovered(struct loop_message *message)
         (struct runtime_host *)((char *)message - offsetof(struct runtime_host, recovered_message));
     host->is_recovering = false;
     for (struct orphan *orphan = host->orphans; orphan && !host->stopping; orphan = orphan->next) {
-        struct session_runtime *box = session_runtime_open(host, orphan->tenant_key, orphan->session_key);
-        box->adopts = true;
-        session_runtime_step(box);
+        struct session_runtime *runtime = session_runtime_open(host, orphan->tenant_key, orphan->session_key);
+        runtime->adopts = true;
+        session_runtime_step(runtime);
     }
     orphans_free(host);
     runtime_host_rearm(host);
@@ -318,9 +318,9 @@ void runtime_host_start(struct runtime_host *host)
 static void on_stop(struct loop_message *message)
 {
     struct runtime_host *host = (struct runtime_host *)((char *)message - offsetof(struct runtime_host, stop_message));
-    struct session_runtime *box;
-    for (size_t cursor = 0; (box = map_next(&host->runtimes, &cursor));) {
-        if (session_runtime_stop(box)) {
+    struct session_runtime *runtime;
+    for (size_t cursor = 0; (runtime = map_next(&host->runtimes, &cursor));) {
+        if (session_runtime_stop(runtime)) {
             cursor = 0; /* the map changed */
         }
     }

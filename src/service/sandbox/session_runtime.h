@@ -35,15 +35,15 @@
 #include "loop/timer.h"
 #include "service/sandbox/runtime_host.h"
 
-enum { BOX_ID_BYTES = 256 };
+enum { SANDBOX_ID_BYTES = 256 };
 
 /* What came of the last act; written by the next step. */
 struct runtime_result {
     bool there;
     enum runtime_action act;
     enum sandbox_outcome outcome;
-    char sandbox_id[BOX_ID_BYTES], snapshot_id[BOX_ID_BYTES];
-    char status[BOX_ID_BYTES]; /* the backend's word for one that was there already; empty = none */
+    char sandbox_id[SANDBOX_ID_BYTES], snapshot_id[SANDBOX_ID_BYTES];
+    char status[SANDBOX_ID_BYTES]; /* the backend's word for one that was there already; empty = none */
     int64_t snapshot_bytes;
     struct failure failure;
 };
@@ -121,8 +121,8 @@ struct runtime_host {
     atomic_bool stopping;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool over;                        /* under the lock */
-    struct sandbox_keepalive *visits; /* under the lock */
+    bool over;                            /* under the lock */
+    struct sandbox_keepalive *keepalives; /* under the lock */
 };
 
 /* runtime_host.c */
@@ -135,14 +135,15 @@ void runtime_host_rearm(struct runtime_host *host);
 /* session_runtime.c, all on the loop. */
 struct session_runtime *session_runtime_find(struct runtime_host *host, int64_t session_key);
 struct session_runtime *session_runtime_open(struct runtime_host *host, int64_t tenant_key, int64_t session_key);
-/* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
-void session_runtime_step(struct session_runtime *box);
+/* Looks at what is wanted, now or as soon as it is free; it may be gone afterwards. */
+void session_runtime_step(struct session_runtime *runtime);
 /* `retry_at_ms` has come. */
-void session_runtime_retry(struct session_runtime *box);
-void session_runtime_answer_all(struct session_runtime *box, struct sandbox *sandbox, const struct failure *failure);
+void session_runtime_retry(struct session_runtime *runtime);
+void session_runtime_answer_all(struct session_runtime *runtime, struct sandbox *sandbox,
+                                const struct failure *failure);
 /* The server stops: trees stay where they are. Nothing while a step or an act is under way, or somebody uses it. True
- * when the box is gone. */
-bool session_runtime_stop(struct session_runtime *box);
+ * when it is gone. */
+bool session_runtime_stop(struct session_runtime *runtime);
 
 /* runtime_host_recover.c: the job that looks for what an earlier life left. */
 extern const struct command_type runtime_host_recover;
