@@ -139,7 +139,7 @@ void runtime_host_acquire(struct runtime_host *host, int64_t tenant_key, int64_t
     ref->next = runtime->waiting;
     runtime->waiting = ref;
     bool at_rest = runtime->state == SESSION_RUNTIME_RESTING && !runtime->again;
-    if (at_rest && runtime->sandbox && runtime_is_up(runtime->order.state)) {
+    if (at_rest && runtime->sandbox && runtime_is_up(runtime->plan.state)) {
         runtime->idle_at_ms = 0;
         session_runtime_answer_all(runtime, runtime->sandbox, NULL);
     } else {

@@ -64,13 +64,13 @@ static void check(const struct session_runtime *runtime)
     assert(runtime->idle_at_ms == 0);
     switch ((enum session_runtime_state)runtime->state) {
     case SESSION_RUNTIME_RESTING:
-        assert(!runtime->news.there);
+        assert(!runtime->result.is_there);
         break;
     case SESSION_RUNTIME_ACTING:
-        assert(!runtime->news.there && (runtime->sandbox || runtime->order.action == RUNTIME_MAKE));
+        assert(!runtime->result.is_there && (runtime->sandbox || runtime->plan.action == RUNTIME_MAKE));
         break;
     case SESSION_RUNTIME_YIELDING:
-        assert(!runtime->news.there && runtime->sandbox && runtime->uses == 0);
+        assert(!runtime->result.is_there && runtime->sandbox && runtime->uses == 0);
         break;
     case SESSION_RUNTIME_STEPPING:
     case SESSION_RUNTIME_RETRYING:
@@ -109,8 +109,8 @@ void session_runtime_answer_all(struct session_runtime *runtime, struct sandbox 
 
 static const struct failure *why_not(const struct session_runtime *runtime, struct failure *room)
 {
-    if (runtime->news.there && runtime->news.outcome != SANDBOX_OK) {
-        return &runtime->news.failure;
+    if (runtime->result.is_there && runtime->result.outcome != SANDBOX_OK) {
+        return &runtime->result.failure;
     }
     (void)failure_set(room, STATUS_CONFLICT, "sandbox_stopped", "The sandbox of the session was stopped.");
     return room;
@@ -132,39 +132,39 @@ static bool is_taken(const struct session_runtime *runtime, enum runtime_action 
     return outcome != SANDBOX_FAILED && !stays;
 }
 
-static void take_news(struct session_runtime *runtime, enum runtime_action act, const struct sandbox_result *news)
+static void take_result(struct session_runtime *runtime, enum runtime_action act, const struct sandbox_result *result)
 {
     assert(runtime->state == SESSION_RUNTIME_ACTING);
-    runtime->news =
-        (struct runtime_result){.there = true, .act = act, .outcome = news->outcome, .failure = news->failure};
-    runtime->news.snapshot_bytes = news->snapshot_bytes;
-    keep_text(runtime->news.snapshot_id, news->snapshot);
-    keep_text(runtime->news.sandbox_id, news->sandbox_id);
-    keep_text(runtime->news.status, news->status);
+    runtime->result =
+        (struct runtime_result){.is_there = true, .act = act, .outcome = result->outcome, .failure = result->failure};
+    runtime->result.snapshot_bytes = result->snapshot_bytes;
+    keep_text(runtime->result.snapshot_id, result->snapshot);
+    keep_text(runtime->result.sandbox_id, result->sandbox_id);
+    keep_text(runtime->result.status, result->status);
     if (act == RUNTIME_MAKE) {
-        runtime->sandbox = news->outcome == SANDBOX_OK ? news->sandbox : NULL;
-    } else if (is_taken(runtime, act, news->outcome)) {
+        runtime->sandbox = result->outcome == SANDBOX_OK ? result->sandbox : NULL;
+    } else if (is_taken(runtime, act, result->outcome)) {
         runtime->sandbox = NULL;
     }
     begin_step(runtime);
 }
 
-static void on_made(void *owner, const struct sandbox_result *news)
+static void on_made(void *owner, const struct sandbox_result *result)
 {
-    take_news(owner, RUNTIME_MAKE, news);
+    take_result(owner, RUNTIME_MAKE, result);
 }
 
-static void on_saved(void *owner, const struct sandbox_result *news)
+static void on_saved(void *owner, const struct sandbox_result *result)
 {
-    take_news(owner, RUNTIME_SAVE, news);
+    take_result(owner, RUNTIME_SAVE, result);
 }
 
-static void on_ended(void *owner, const struct sandbox_result *news)
+static void on_ended(void *owner, const struct sandbox_result *result)
 {
     struct session_runtime *runtime = owner;
-    if (news->outcome == SANDBOX_FAILED) {
+    if (result->outcome == SANDBOX_FAILED) {
         log_warn("sandbox_end_failed", LOG_NUM("session", runtime->session_key),
-                 LOG_TEXT("detail", slice_of(news->failure.detail)));
+                 LOG_TEXT("detail", slice_of(result->failure.detail)));
         sandbox_give_up(runtime->sandbox);
         runtime->sandbox = NULL;
     }
@@ -173,10 +173,10 @@ static void on_ended(void *owner, const struct sandbox_result *news)
         begin_step(runtime);
         return;
     }
-    take_news(runtime, RUNTIME_END, news);
+    take_result(runtime, RUNTIME_END, result);
 }
 
-static void tell_driver_to_leave(struct session_runtime *runtime)
+static void release_from_driver(struct session_runtime *runtime)
 {
     const struct driver *driver = runtime->host->options.drivers[runtime->driver];
     if (driver && driver->release_session) {
@@ -186,38 +186,37 @@ static void tell_driver_to_leave(struct session_runtime *runtime)
 
 static void refuse_kind(struct session_runtime *runtime)
 {
-    struct sandbox_result news = {.outcome = SANDBOX_FAILED};
-    (void)failure_set(&news.failure, STATUS_UNSUPPORTED, "sandbox_unsupported", "The agent has no sandbox.");
-    take_news(runtime, RUNTIME_MAKE, &news);
+    struct sandbox_result result = {.outcome = SANDBOX_FAILED};
+    (void)failure_set(&result.failure, STATUS_UNSUPPORTED, "sandbox_unsupported", "The agent has no sandbox.");
+    take_result(runtime, RUNTIME_MAKE, &result);
 }
 
 static void make(struct session_runtime *runtime)
 {
     struct runtime_host *host = runtime->host;
-    const struct runtime_plan *order = &runtime->order;
-    const struct sandbox_provider *provider = sandboxes_provider(host->options.sandboxes, order->settings.kind);
+    const struct runtime_plan *plan = &runtime->plan;
+    const struct sandbox_provider *provider = sandboxes_provider(host->options.sandboxes, plan->settings.kind);
     struct sandbox_spec spec = {
-        .session_id = order->session_id,
+        .session_id = plan->session_id,
         .tenant_key = runtime->tenant_key,
         .session_key = runtime->session_key,
-        .settings = &order->settings,
-        .workspace = order->workspace,
-        .snapshot = order->snapshot_id,
+        .settings = &plan->settings,
+        .workspace = plan->workspace,
+        .snapshot = plan->snapshot_id,
     };
-    if (order->taken_over) {
+    if (plan->taken_over) {
         sandboxes_forget_tree(host->options.sandboxes, runtime->tenant_key, runtime->session_key);
     }
-    bool was_there = !runtime_is_transitioning(order->state) || runtime_is_asleep(order->state);
-    runtime->kind = order->settings.kind;
-    runtime->driver = order->driver;
+    bool was_there = !runtime_is_transitioning(plan->state) || runtime_is_asleep(plan->state);
+    runtime->kind = plan->settings.kind;
+    runtime->driver = plan->driver;
     runtime->saved = false;
     if (!provider) {
         refuse_kind(runtime);
-    } else if (was_there && runtime->kind == SANDBOX_HTTP && order->sandbox_id.len > 0) {
-        struct sandbox *sandbox =
-            sandboxes_adopt(host->options.sandboxes, host->options.loop, &spec, order->sandbox_id);
-        if (order->to_be_ended) { /* the end asks how it is by itself */
-            take_news(
+    } else if (was_there && runtime->kind == SANDBOX_HTTP && plan->sandbox_id.len > 0) {
+        struct sandbox *sandbox = sandboxes_adopt(host->options.sandboxes, host->options.loop, &spec, plan->sandbox_id);
+        if (plan->to_be_ended) { /* the end asks how it is by itself */
+            take_result(
                 runtime, RUNTIME_MAKE,
                 &(struct sandbox_result){.outcome = SANDBOX_OK, .sandbox = sandbox, .sandbox_id = sandbox_id(sandbox)});
         } else {
@@ -230,14 +229,14 @@ static void make(struct session_runtime *runtime)
 
 static void save(struct session_runtime *runtime)
 {
-    tell_driver_to_leave(runtime);
+    release_from_driver(runtime);
     sandboxes_save(runtime->host->options.sandboxes, runtime->sandbox, (struct sandbox_callback){runtime, on_saved});
 }
 
 static void end(struct session_runtime *runtime)
 {
     const struct sandbox_provider *provider = sandboxes_provider(runtime->host->options.sandboxes, runtime->kind);
-    tell_driver_to_leave(runtime);
+    release_from_driver(runtime);
     provider->terminate(provider->owner, runtime->sandbox, (struct sandbox_callback){runtime, on_ended});
 }
 
@@ -255,7 +254,7 @@ static void give_up(struct session_runtime *runtime)
 
 /* --- steps --- */
 
-/* True when it was: it is gone. */
+/* True when it was freed. */
 static bool forget_if_empty(struct session_runtime *runtime)
 {
     bool is_empty =
@@ -269,7 +268,7 @@ static bool forget_if_empty(struct session_runtime *runtime)
 static void begin_step(struct session_runtime *runtime)
 {
     runtime->idle_at_ms = runtime->retry_at_ms = 0;
-    if (runtime->host->stopping && !runtime->news.there) {
+    if (runtime->host->stopping && !runtime->result.is_there) {
         if (runtime->state != SESSION_RUNTIME_RESTING) {
             enter(runtime, SESSION_RUNTIME_RESTING);
         }
@@ -308,7 +307,7 @@ bool session_runtime_stop(struct session_runtime *runtime)
         runtime->uses > 0) {
         return false;
     }
-    runtime->news.there = false; /* the next life finds it as the log says */
+    runtime->result.is_there = false; /* the next life finds it as the log says */
     runtime->idle_at_ms = runtime->retry_at_ms = 0;
     if (runtime->state == SESSION_RUNTIME_RETRYING) {
         enter(runtime, SESSION_RUNTIME_RESTING);
@@ -319,20 +318,20 @@ bool session_runtime_stop(struct session_runtime *runtime)
 
 static void note_idle(struct session_runtime *runtime)
 {
-    bool idle = runtime->sandbox && runtime->uses == 0 && runtime_is_up(runtime->order.state);
-    int64_t wait_ms = runtime->order.idle_again_ms ? runtime->order.idle_again_ms : runtime->order.grace_ms;
+    bool idle = runtime->sandbox && runtime->uses == 0 && runtime_is_up(runtime->plan.state);
+    int64_t wait_ms = runtime->plan.idle_again_ms ? runtime->plan.idle_again_ms : runtime->plan.grace_ms;
     runtime->idle_at_ms = idle ? runtime_host_steady_ms(runtime->host) + wait_ms : 0;
 }
 
 /* What the act brought is durable. */
-static void settle_news(struct session_runtime *runtime)
+static void clear_result(struct session_runtime *runtime)
 {
-    struct runtime_result *news = &runtime->news;
-    if (news->there && news->act == RUNTIME_SAVE) {
-        runtime->saved = news->outcome == SANDBOX_OK && runtime->sandbox;
-        runtime->snapshot_failures = news->outcome == SANDBOX_FAILED ? runtime->snapshot_failures + 1 : 0;
+    struct runtime_result *result = &runtime->result;
+    if (result->is_there && result->act == RUNTIME_SAVE) {
+        runtime->saved = result->outcome == SANDBOX_OK && runtime->sandbox;
+        runtime->snapshot_failures = result->outcome == SANDBOX_FAILED ? runtime->snapshot_failures + 1 : 0;
     }
-    news->there = false;
+    result->is_there = false;
 }
 
 /* Nothing is to be done, unless something happened meanwhile. */
@@ -353,7 +352,7 @@ static void erase(struct session_runtime *runtime)
     struct failure failure;
     (void)failure_set(&failure, STATUS_NOT_FOUND, "session_deleted", "The session was deleted.");
     session_runtime_answer_all(runtime, NULL, &failure);
-    runtime->news.there = false;
+    runtime->result.is_there = false;
     if (runtime->sandbox && runtime->uses == 0) {
         enter(runtime, SESSION_RUNTIME_ACTING);
         end(runtime);
@@ -376,7 +375,7 @@ static void yield_to_other(struct session_runtime *runtime)
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "sandbox_elsewhere", "Another server has the sandbox.");
     session_runtime_answer_all(runtime, NULL, &failure);
-    runtime->news.there = false;
+    runtime->result.is_there = false;
     if (runtime->sandbox && runtime->uses == 0) {
         enter(runtime, SESSION_RUNTIME_YIELDING);
         end(runtime);
@@ -400,10 +399,10 @@ static void act(struct session_runtime *runtime, enum runtime_action action)
 static void perform(struct session_runtime *runtime)
 {
     struct failure room;
-    enum runtime_action action = runtime->order.action;
+    enum runtime_action action = runtime->plan.action;
     const struct failure *refusal = action == RUNTIME_REFUSE ? why_not(runtime, &room) : NULL;
     struct failure told = refusal ? *refusal : (struct failure){0};
-    settle_news(runtime);
+    clear_result(runtime);
     if (runtime->host->stopping && action != RUNTIME_END) {
         action = RUNTIME_REST;
         give_up(runtime);
@@ -436,7 +435,7 @@ static void after_failed_step(struct session_runtime *runtime)
         retry_later(runtime);
         return;
     }
-    runtime->news.there = false; /* the next life finds it as the log says */
+    runtime->result.is_there = false; /* the next life finds it as the log says */
     enter(runtime, SESSION_RUNTIME_RESTING);
     give_up(runtime);
     forget_if_empty(runtime);
@@ -449,12 +448,12 @@ static void on_stepped(struct loop_message *message)
     struct runtime_host *host = runtime->host;
     assert(runtime->state == SESSION_RUNTIME_STEPPING);
     runtime->asks_idle = false;
-    runtime->adopts &= runtime->status != STATUS_OK || runtime->order.action == RUNTIME_MAKE;
+    runtime->adopts &= runtime->status != STATUS_OK || runtime->plan.action == RUNTIME_MAKE;
     if (runtime->status != STATUS_OK) {
         after_failed_step(runtime);
-    } else if (runtime->order.missing) {
+    } else if (runtime->plan.missing) {
         erase(runtime);
-    } else if (runtime->order.elsewhere) {
+    } else if (runtime->plan.elsewhere) {
         yield_to_other(runtime);
     } else {
         perform(runtime);

@@ -2,7 +2,7 @@
  *
  *      ┌─────────────┐ ┌──────→ ACTING ───┐
  *      ▼             │ │                  ▼
- *   RESTING ──────→ STEPPING ←────────────┤     session_runtime_step; perform, erase; take_news
+ *   RESTING ──────→ STEPPING ←────────────┤     session_runtime_step; perform, erase; take_result
  *      │               │ │                │
  *      │               │ └────→ YIELDING ─┘     yield_to_other; on_ended
  *      ▼               ▼
@@ -16,7 +16,7 @@
  *           waits
  * STEPPING  the writer has it, or what it decided is being handled  | on_stepped
  * RETRYING  `retry_at_ms`; a result that is not written, perhaps    | session_runtime_retry, session_runtime_stop
- * ACTING    the provider makes, saves or ends the sandbox; there is | take_news
+ * ACTING    the provider makes, saves or ends the sandbox; there is | take_result
  *           a sandbox, unless it is being made
  * YIELDING  the provider ends a sandbox that another node has now:  | on_ended
  *           nothing is written about it
@@ -39,7 +39,7 @@ enum { SANDBOX_ID_BYTES = 256 };
 
 /* What came of the last act; written by the next step. */
 struct runtime_result {
-    bool there;
+    bool is_there;
     enum runtime_action act;
     enum sandbox_outcome outcome;
     char sandbox_id[SANDBOX_ID_BYTES], snapshot_id[SANDBOX_ID_BYTES];
@@ -95,9 +95,9 @@ struct session_runtime {
     bool wanted;
     int64_t uses_seen; /* when it began; fewer by now, perhaps: who leaves asks for another step */
     int64_t viewers;
-    struct runtime_result news;
-    struct arena arena; /* of the order */
-    struct runtime_plan order;
+    struct runtime_result result;
+    struct arena arena; /* of the plan */
+    struct runtime_plan plan;
     enum status status;
     struct failure failure;
 };
@@ -142,7 +142,7 @@ void session_runtime_retry(struct session_runtime *runtime);
 void session_runtime_answer_all(struct session_runtime *runtime, struct sandbox *sandbox,
                                 const struct failure *failure);
 /* The server stops: trees stay where they are. Nothing while a step or an act is under way, or somebody uses it. True
- * when it is gone. */
+ * when it was freed. */
 bool session_runtime_stop(struct session_runtime *runtime);
 
 /* runtime_host_recover.c: the job that looks for what an earlier life left. */

@@ -20,12 +20,12 @@ struct step {
 };
 
 static enum status move(struct step *step, enum runtime to, enum pause_reason pause, const char *reason,
-                        const struct runtime_update *news)
+                        const struct runtime_update *update)
 {
     struct changes changes = {0};
     struct call *call = step->call;
     enum status status =
-        change_sandbox(call->arena, &step->loaded->session, to, pause, reason, news, &changes, &call->failure);
+        change_sandbox(call->arena, &step->loaded->session, to, pause, reason, update, &changes, &call->failure);
     return status == STATUS_OK && changes.count > 0 ? runtime_append(call, step->loaded, &changes) : status;
 }
 
@@ -55,10 +55,10 @@ static struct slice tunnels_given(const struct step *step)
 }
 
 /* The one that was there already keeps its name; nothing is worth an event then. */
-static enum status note_made(struct step *step, const struct runtime_result *news)
+static enum status note_made(struct step *step, const struct runtime_result *result)
 {
     const struct session *session = &step->loaded->session;
-    struct runtime_update told = {.sandbox_id = slice_of(news->sandbox_id), .tunnel_urls = tunnels_given(step)};
+    struct runtime_update told = {.sandbox_id = slice_of(result->sandbox_id), .tunnel_urls = tunnels_given(step)};
     if (!runtime_is_transitioning(session->runtime) || runtime_is_asleep(session->runtime)) {
         if (slice_eq(detail_of(step, step->call->arena, "sandbox_id"), told.sandbox_id)) {
             return STATUS_OK;
@@ -80,15 +80,15 @@ static enum status say_why(struct step *step, const struct failure *failure)
     return system_message_append(call, step->loaded, content, metadata);
 }
 
-static enum status note_not_made(struct step *step, const struct runtime_result *news)
+static enum status note_not_made(struct step *step, const struct runtime_result *result)
 {
     const struct session *session = &step->loaded->session;
     if (!runtime_allows(session->runtime, RUNTIME_ERROR, session_has_snapshot(session))) {
         return STATUS_OK;
     }
     enum status status =
-        move(step, RUNTIME_ERROR, PAUSE_NONE, news->failure.detail, &(struct runtime_update){.sandbox_over = true});
-    return status == STATUS_OK ? say_why(step, &news->failure) : status;
+        move(step, RUNTIME_ERROR, PAUSE_NONE, result->failure.detail, &(struct runtime_update){.sandbox_over = true});
+    return status == STATUS_OK ? say_why(step, &result->failure) : status;
 }
 
 static enum status note_gone(struct step *step)
@@ -100,37 +100,38 @@ static enum status note_gone(struct step *step)
 }
 
 /* The backend's word is another than ours and not its last: told, and neither is changed because of it. */
-static enum status note_disagreement(struct step *step, const struct runtime_result *news)
+static enum status note_disagreement(struct step *step, const struct runtime_result *result)
 {
     struct call *call = step->call;
     struct slice ours = slice_of(runtime_enum.names[step->loaded->session.runtime]);
-    if (slice_eq_nocase(slice_of(news->status), ours)) {
+    if (slice_eq_nocase(slice_of(result->status), ours)) {
         return STATUS_OK;
     }
     const char *keys[] = {"ours", "theirs", "sandbox_id"};
-    struct slice values[] = {ours, slice_of(news->status), slice_of(news->sandbox_id)};
+    struct slice values[] = {ours, slice_of(result->status), slice_of(result->sandbox_id)};
     struct changes changes = {0};
     change_note(call->arena, EVENT_RUNTIME_DISAGREED, keys, values, 3, &changes);
     return session_append_changes(call, step->loaded, &changes);
 }
 
-static enum status note_not_saved(struct step *step, const struct runtime_result *news)
+static enum status note_not_saved(struct step *step, const struct runtime_result *result)
 {
     struct session_runtime *runtime = step->runtime;
     enum status status = STATUS_OK;
     if (runtime_is_asleep(step->loaded->session.runtime)) {
-        status = move(step, RUNTIME_RUNNING, PAUSE_NONE, news->failure.detail, &(struct runtime_update){0});
+        status = move(step, RUNTIME_RUNNING, PAUSE_NONE, result->failure.detail, &(struct runtime_update){0});
     }
     if (status == STATUS_OK && runtime->snapshot_failures + 1 >= runtime->host->options.limits.snapshot_failures_max) {
-        status = session_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, news->failure.detail);
+        status = session_end(step->call, step->loaded, STOP_SNAPSHOT_FAILED, result->failure.detail);
     }
     return status;
 }
 
-static enum status note_saved(struct step *step, const struct runtime_result *news)
+static enum status note_saved(struct step *step, const struct runtime_result *result)
 {
     const struct session *session = &step->loaded->session;
-    struct runtime_update told = {.snapshot_id = slice_of(news->snapshot_id), .snapshot_bytes = news->snapshot_bytes};
+    struct runtime_update told = {.snapshot_id = slice_of(result->snapshot_id),
+                                  .snapshot_bytes = result->snapshot_bytes};
     if (!step->runtime->sandbox) { /* a remote one is gone with it */
         told.sandbox_over = true;
         return move(step, RUNTIME_HIBERNATED, session->pause_reason, "", &told);
@@ -148,32 +149,32 @@ static enum status note_ended(struct step *step)
     return move(step, RUNTIME_HIBERNATED, session->pause_reason, "", &over);
 }
 
-static enum status note_news(struct step *step)
+static enum status note_result(struct step *step)
 {
-    const struct runtime_result *news = &step->runtime->news;
-    bool fine = news->outcome == SANDBOX_OK;
-    if (!news->there) {
+    const struct runtime_result *result = &step->runtime->result;
+    bool fine = result->outcome == SANDBOX_OK;
+    if (!result->is_there) {
         return STATUS_OK;
     }
-    if (news->act == RUNTIME_MAKE && news->outcome == SANDBOX_GONE) {
+    if (result->act == RUNTIME_MAKE && result->outcome == SANDBOX_GONE) {
         return note_gone(step);
     }
-    if (news->act == RUNTIME_MAKE && fine && news->status[0]) {
-        enum status status = note_disagreement(step, news);
+    if (result->act == RUNTIME_MAKE && fine && result->status[0]) {
+        enum status status = note_disagreement(step, result);
         if (status != STATUS_OK) {
             return status;
         }
     }
-    if (news->act == RUNTIME_MAKE) {
-        return fine ? note_made(step, news) : note_not_made(step, news);
+    if (result->act == RUNTIME_MAKE) {
+        return fine ? note_made(step, result) : note_not_made(step, result);
     }
-    if (news->act == RUNTIME_END) { /* an end that failed was given up */
+    if (result->act == RUNTIME_END) { /* an end that failed was given up */
         return note_ended(step);
     }
-    if (news->outcome == SANDBOX_GONE) {
+    if (result->outcome == SANDBOX_GONE) {
         return note_gone(step);
     }
-    return fine ? note_saved(step, news) : note_not_saved(step, news);
+    return fine ? note_saved(step, result) : note_not_saved(step, result);
 }
 
 /* --- what is next --- */
@@ -215,7 +216,7 @@ static enum status fall_asleep_if_idle(struct step *step)
     }
     if (!idle_may_hibernate(&facts)) {
         int64_t left_ms = facts.grace_ms - facts.idle_ms;
-        runtime->order.idle_again_ms = left_ms > 0 ? left_ms : facts.grace_ms;
+        runtime->plan.idle_again_ms = left_ms > 0 ? left_ms : facts.grace_ms;
         return STATUS_OK;
     }
     return move(step, RUNTIME_HIBERNATING, PAUSE_INACTIVITY, "idle", &(struct runtime_update){0});
@@ -225,7 +226,7 @@ static enum status decide(struct step *step)
 {
     struct session_runtime *runtime = step->runtime;
     const struct session *session = &step->loaded->session;
-    bool ends_now = runtime->news.there && runtime->news.act != RUNTIME_MAKE;
+    bool ends_now = runtime->result.is_there && runtime->result.act != RUNTIME_MAKE;
     struct runtime_facts facts = {
         .state = session->runtime,
         .ended = session_status_is_ended(session->status),
@@ -233,32 +234,32 @@ static enum status decide(struct step *step)
         .live = runtime->sandbox != NULL,
         .wanted = runtime->wanted,
         .used = runtime->uses_seen > 0,
-        .saved =
-            runtime->saved || (ends_now && runtime->news.act == RUNTIME_SAVE && runtime->news.outcome == SANDBOX_OK),
+        .saved = runtime->saved ||
+                 (ends_now && runtime->result.act == RUNTIME_SAVE && runtime->result.outcome == SANDBOX_OK),
     };
     struct runtime_step next = runtime_next(&facts);
-    runtime->order.action = next.action;
+    runtime->plan.action = next.action;
     if (next.to != session->runtime) {
         return move(step, next.to, PAUSE_NONE, "", &(struct runtime_update){0});
     }
     return STATUS_OK;
 }
 
-static void write_order(struct step *step)
+static void write_plan(struct step *step)
 {
     struct session_runtime *runtime = step->runtime;
-    struct runtime_plan *order = &runtime->order;
+    struct runtime_plan *plan = &runtime->plan;
     const struct session *session = &step->loaded->session;
     bool shows_project = step->agent.fs_scope != FS_SCOPE_SANDBOXED && slice_starts(session->workspace, SLICE("/"));
-    order->state = session->runtime;
-    order->to_be_ended = session_status_is_ended(session->status);
-    order->driver = session->driver;
-    order->settings = step->agent.sandbox;
-    order->session_id = arena_copy(&runtime->arena, session->id);
-    order->workspace = shows_project ? arena_copy(&runtime->arena, session->workspace) : (struct slice){0};
-    order->snapshot_id = detail_of(step, &runtime->arena, "snapshot_id");
-    order->sandbox_id = detail_of(step, &runtime->arena, "sandbox_id");
-    order->grace_ms = grace_of(step);
+    plan->state = session->runtime;
+    plan->to_be_ended = session_status_is_ended(session->status);
+    plan->driver = session->driver;
+    plan->settings = step->agent.sandbox;
+    plan->session_id = arena_copy(&runtime->arena, session->id);
+    plan->workspace = shows_project ? arena_copy(&runtime->arena, session->workspace) : (struct slice){0};
+    plan->snapshot_id = detail_of(step, &runtime->arena, "snapshot_id");
+    plan->sandbox_id = detail_of(step, &runtime->arena, "sandbox_id");
+    plan->grace_ms = grace_of(step);
 }
 
 /* --- which node --- */
@@ -272,7 +273,7 @@ static bool reaches_snapshot(struct step *step)
 }
 
 /* One that sleeps on a lost node is left until somebody wants it: the node may come back with its snapshot. */
-static enum status settle_place(struct step *step)
+static enum status resolve_place(struct step *step)
 {
     struct session_runtime *runtime = step->runtime;
     const struct session *session = &step->loaded->session;
@@ -281,14 +282,14 @@ static enum status settle_place(struct step *step)
     if (status != STATUS_OK || !step->place.counts || step->place.at == HOST_HERE) {
         return status;
     }
-    runtime->order.elsewhere = held || step->place.at == HOST_ELSEWHERE;
-    runtime->order.taken_over = !runtime_is_up(session->runtime) && !runtime_is_transitioning(session->runtime);
+    runtime->plan.elsewhere = held || step->place.at == HOST_ELSEWHERE;
+    runtime->plan.taken_over = !runtime_is_up(session->runtime) && !runtime_is_transitioning(session->runtime);
     bool rests =
         runtime_is_hibernated(session->runtime) && !runtime->wanted && !session_status_is_ended(session->status);
-    if (runtime->order.elsewhere || step->place.at == HOST_NOWHERE || rests) {
+    if (runtime->plan.elsewhere || step->place.at == HOST_NOWHERE || rests) {
         return STATUS_OK;
     }
-    runtime->order.taken_over = true;
+    runtime->plan.taken_over = true;
     return sandbox_owner_take_over(step->call, step->loaded, &step->place, reaches_snapshot(step));
 }
 
@@ -297,14 +298,14 @@ static bool is_in_use(const struct step *step)
     const struct session *session = &step->loaded->session;
     const struct runtime_host_options *options = &step->runtime->host->options;
     bool only_here = session_has_snapshot(session) && !sandboxes_share_snapshots(options->sandboxes);
-    return step->runtime->sandbox || step->runtime->order.action == RUNTIME_MAKE || runtime_is_up(session->runtime) ||
+    return step->runtime->sandbox || step->runtime->plan.action == RUNTIME_MAKE || runtime_is_up(session->runtime) ||
            runtime_is_transitioning(session->runtime) || (only_here && runtime_is_something(session->runtime));
 }
 
 static enum status keep_place(struct step *step)
 {
     bool is_mine = step->place.at == HOST_HERE;
-    bool makes = step->runtime->order.action == RUNTIME_MAKE;
+    bool makes = step->runtime->plan.action == RUNTIME_MAKE;
     if (!is_mine && !makes) {
         return STATUS_OK;
     }
@@ -313,20 +314,20 @@ static enum status keep_place(struct step *step)
 
 static bool creation_failed(const struct session_runtime *runtime)
 {
-    return runtime->news.there && runtime->news.act == RUNTIME_MAKE && runtime->news.outcome != SANDBOX_OK;
+    return runtime->result.is_there && runtime->result.act == RUNTIME_MAKE && runtime->result.outcome != SANDBOX_OK;
 }
 
 /* It runs in a sandbox that the session was begun with and no provider here knows. */
 static bool is_of_others(const struct step *step)
 {
     return !agent_has_sandbox(&step->agent) && runtime_is_up(step->loaded->session.runtime) &&
-           !step->runtime->sandbox && !step->runtime->news.there;
+           !step->runtime->sandbox && !step->runtime->result.is_there;
 }
 
 static enum status leave_to_others(struct step *step)
 {
     bool ended = session_status_is_ended(step->loaded->session.status);
-    step->runtime->order.action = step->runtime->wanted ? RUNTIME_REFUSE : RUNTIME_REST;
+    step->runtime->plan.action = step->runtime->wanted ? RUNTIME_REFUSE : RUNTIME_REST;
     return ended ? move(step, RUNTIME_STOPPED, PAUSE_NONE, "", &(struct runtime_update){.sandbox_over = true})
                  : STATUS_OK;
 }
@@ -334,10 +335,10 @@ static enum status leave_to_others(struct step *step)
 static enum status go_on(struct step *step)
 {
     struct session_runtime *runtime = step->runtime;
-    enum status status = note_news(step);
+    enum status status = note_result(step);
     if (status == STATUS_OK && creation_failed(runtime) && !session_status_is_ended(step->loaded->session.status)) {
         /* whoever waited hears why; who comes later tries again */
-        runtime->order.action = RUNTIME_REFUSE;
+        runtime->plan.action = RUNTIME_REFUSE;
         return STATUS_OK;
     }
     if (status == STATUS_OK) {
@@ -347,7 +348,7 @@ static enum status go_on(struct step *step)
         status = decide(step);
     }
     if (status == STATUS_OK) {
-        write_order(step);
+        write_plan(step);
     }
     return status;
 }
@@ -359,7 +360,7 @@ static enum status take_step(struct step *step)
     enum status status = transaction_load_fresh(call->transaction, runtime->tenant_key, runtime->session_key,
                                                 &step->loaded, &call->failure);
     if (status == STATUS_NOT_FOUND) {
-        runtime->order.missing = true;
+        runtime->plan.missing = true;
         return STATUS_OK;
     }
     if (status == STATUS_OK) {
@@ -369,10 +370,10 @@ static enum status take_step(struct step *step)
         return leave_to_others(step);
     }
     if (status == STATUS_OK) {
-        status = settle_place(step);
+        status = resolve_place(step);
     }
-    if (status != STATUS_OK || runtime->order.elsewhere) {
-        runtime->order.action = RUNTIME_REST;
+    if (status != STATUS_OK || runtime->plan.elsewhere) {
+        runtime->plan.action = RUNTIME_REST;
         return status;
     }
     status = go_on(step);
@@ -384,7 +385,7 @@ static enum status step_run(struct call *call, struct command *command)
     struct session_runtime *runtime = (struct session_runtime *)command;
     struct step step = {.call = call, .runtime = runtime};
     arena_reset(&runtime->arena);
-    runtime->order = (struct runtime_plan){.action = RUNTIME_WAIT};
+    runtime->plan = (struct runtime_plan){.action = RUNTIME_WAIT};
     return take_step(&step);
 }
 
