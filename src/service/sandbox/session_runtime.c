@@ -67,7 +67,8 @@ static void check(const struct session_runtime *runtime)
         assert(!runtime->result.is_there);
         break;
     case SESSION_RUNTIME_ACTING:
-        assert(!runtime->result.is_there && (runtime->sandbox || runtime->plan.action == RUNTIME_MAKE));
+        assert(!runtime->result.is_there &&
+               (runtime->plan.action == RUNTIME_MAKE || (runtime->sandbox && runtime->uses == 0)));
         break;
     case SESSION_RUNTIME_YIELDING:
         assert(!runtime->result.is_there && runtime->sandbox && runtime->uses == 0);

@@ -16,8 +16,8 @@
  *           waits
  * STEPPING  the writer has it, or what it decided is being handled  | on_stepped
  * RETRYING  `retry_at_ms`; a result that is not written, perhaps    | session_runtime_retry, session_runtime_stop
- * ACTING    the provider makes, saves or ends the sandbox; there is | take_result
- *           a sandbox, unless it is being made
+ * ACTING    the provider makes, saves or ends the sandbox; unless   | take_result
+ *           it is being made, there is one and nobody uses it
  * YIELDING  the provider ends a sandbox that another node has now:  | on_ended
  *           nothing is written about it
  *
