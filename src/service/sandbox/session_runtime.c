@@ -8,7 +8,7 @@
 
 enum { TRY_AGAIN_MS = 1000 };
 
-/* --- boxes --- */
+/* --- one for each session --- */
 
 static void on_stepped(struct loop_message *message);
 
@@ -17,32 +17,32 @@ static struct slice key_of(const int64_t *session_key)
     return (struct slice){(const char *)session_key, sizeof *session_key};
 }
 
-struct session_runtime *session_runtime_find(struct runtime_host *runtimes, int64_t session_key)
+struct session_runtime *session_runtime_find(struct runtime_host *host, int64_t session_key)
 {
-    return map_get(&runtimes->boxes, key_of(&session_key));
+    return map_get(&host->runtimes, key_of(&session_key));
 }
 
-struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key)
+struct session_runtime *session_runtime_open(struct runtime_host *host, int64_t tenant_key, int64_t session_key)
 {
-    struct session_runtime *box = session_runtime_find(runtimes, session_key);
-    if (!box) {
-        box = memory_zeroed(sizeof *box);
-        box->runtimes = runtimes;
-        box->tenant_key = tenant_key;
-        box->session_key = session_key;
-        box->map_key = key_of(&box->session_key);
-        box->command.type = &session_runtime_command;
-        box->message.run = on_stepped;
-        map_put(&runtimes->boxes, box->map_key, box);
+    struct session_runtime *runtime = session_runtime_find(host, session_key);
+    if (!runtime) {
+        runtime = memory_zeroed(sizeof *runtime);
+        runtime->host = host;
+        runtime->tenant_key = tenant_key;
+        runtime->session_key = session_key;
+        runtime->map_key = key_of(&runtime->session_key);
+        runtime->command.type = &session_runtime_command;
+        runtime->message.run = on_stepped;
+        map_put(&host->runtimes, runtime->map_key, runtime);
     }
-    return box;
+    return runtime;
 }
 
-static void session_runtime_free(struct session_runtime *box)
+static void session_runtime_free(struct session_runtime *runtime)
 {
-    map_remove(&box->runtimes->boxes, box->map_key);
-    arena_release(&box->arena);
-    free(box);
+    map_remove(&runtime->host->runtimes, runtime->map_key);
+    arena_release(&runtime->arena);
+    free(runtime);
 }
 
 /* --- states --- */
@@ -58,19 +58,20 @@ static const uint8_t edges[SESSION_RUNTIME_STATE_COUNT] = {
 };
 
 /* What holds when a state is entered. */
-static void check(const struct session_runtime *box)
+static void check(const struct session_runtime *runtime)
 {
-    assert((box->retry_at_ms != 0) == (box->state == SESSION_RUNTIME_RETRYING));
-    assert(box->idle_at_ms == 0);
-    switch ((enum session_runtime_state)box->state) {
+    assert((runtime->retry_at_ms != 0) == (runtime->state == SESSION_RUNTIME_RETRYING));
+    assert(runtime->idle_at_ms == 0);
+    switch ((enum session_runtime_state)runtime->state) {
     case SESSION_RUNTIME_RESTING:
-        assert(!box->news.there);
+        assert(!runtime->result.is_there);
         break;
     case SESSION_RUNTIME_ACTING:
-        assert(!box->news.there && (box->sandbox || box->order.action == RUNTIME_MAKE));
+        assert(!runtime->result.is_there &&
+               (runtime->plan.action == RUNTIME_MAKE || (runtime->sandbox && runtime->uses == 0)));
         break;
     case SESSION_RUNTIME_YIELDING:
-        assert(!box->news.there && box->sandbox && box->uses == 0);
+        assert(!runtime->result.is_there && runtime->sandbox && runtime->uses == 0);
         break;
     case SESSION_RUNTIME_STEPPING:
     case SESSION_RUNTIME_RETRYING:
@@ -79,38 +80,38 @@ static void check(const struct session_runtime *box)
     }
 }
 
-static void enter(struct session_runtime *box, enum session_runtime_state state)
+static void enter(struct session_runtime *runtime, enum session_runtime_state state)
 {
-    assert(edges[box->state] & (1u << state));
-    box->state = (uint8_t)state;
-    check(box);
+    assert(edges[runtime->state] & (1u << state));
+    runtime->state = (uint8_t)state;
+    check(runtime);
 }
 
-static void retry_later(struct session_runtime *box)
+static void retry_later(struct session_runtime *runtime)
 {
-    box->retry_at_ms = runtime_host_steady_ms(box->runtimes) + TRY_AGAIN_MS;
-    enter(box, SESSION_RUNTIME_RETRYING);
+    runtime->retry_at_ms = runtime_host_steady_ms(runtime->host) + TRY_AGAIN_MS;
+    enter(runtime, SESSION_RUNTIME_RETRYING);
 }
 
 /* --- those who wait --- */
 
-void session_runtime_answer_all(struct session_runtime *box, struct sandbox *sandbox, const struct failure *failure)
+void session_runtime_answer_all(struct session_runtime *runtime, struct sandbox *sandbox, const struct failure *failure)
 {
-    while (box->waiting) {
-        struct sandbox_ref *use = box->waiting;
-        box->waiting = use->next;
-        use->next = NULL;
-        use->given = sandbox != NULL;
-        use->box = sandbox ? box : NULL;
-        box->uses += use->given;
-        use->ready(use->owner, sandbox, failure);
+    while (runtime->waiting) {
+        struct sandbox_ref *ref = runtime->waiting;
+        runtime->waiting = ref->next;
+        ref->next = NULL;
+        ref->given = sandbox != NULL;
+        ref->runtime = sandbox ? runtime : NULL;
+        runtime->uses += ref->given;
+        ref->ready(ref->owner, sandbox, failure);
     }
 }
 
-static const struct failure *why_not(const struct session_runtime *box, struct failure *room)
+static const struct failure *why_not(const struct session_runtime *runtime, struct failure *room)
 {
-    if (box->news.there && box->news.outcome != SANDBOX_OK) {
-        return &box->news.failure;
+    if (runtime->result.is_there && runtime->result.outcome != SANDBOX_OK) {
+        return &runtime->result.failure;
     }
     (void)failure_set(room, STATUS_CONFLICT, "sandbox_stopped", "The sandbox of the session was stopped.");
     return room;
@@ -118,343 +119,345 @@ static const struct failure *why_not(const struct session_runtime *box, struct f
 
 /* --- acts --- */
 
-static void begin_step(struct session_runtime *box);
+static void begin_step(struct session_runtime *runtime);
 
-static void keep_text(char to[BOX_ID_BYTES], struct slice text)
+static void keep_text(char to[SANDBOX_ID_BYTES], struct slice text)
 {
-    snprintf(to, BOX_ID_BYTES, "%.*s", SLICE_ARG(text));
+    snprintf(to, SANDBOX_ID_BYTES, "%.*s", SLICE_ARG(text));
 }
 
 /* Saved on this machine it is still there; whatever else succeeded, or found it gone, took it away. */
-static bool is_taken(const struct session_runtime *box, enum runtime_action act, enum sandbox_outcome outcome)
+static bool is_taken(const struct session_runtime *runtime, enum runtime_action act, enum sandbox_outcome outcome)
 {
-    bool stays = act == RUNTIME_SAVE && box->kind == SANDBOX_LOCAL && outcome == SANDBOX_OK;
+    bool stays = act == RUNTIME_SAVE && runtime->kind == SANDBOX_LOCAL && outcome == SANDBOX_OK;
     return outcome != SANDBOX_FAILED && !stays;
 }
 
-static void take_news(struct session_runtime *box, enum runtime_action act, const struct sandbox_result *news)
+static void take_result(struct session_runtime *runtime, enum runtime_action act, const struct sandbox_result *result)
 {
-    assert(box->state == SESSION_RUNTIME_ACTING);
-    box->news = (struct runtime_result){.there = true, .act = act, .outcome = news->outcome, .failure = news->failure};
-    box->news.snapshot_bytes = news->snapshot_bytes;
-    keep_text(box->news.snapshot_id, news->snapshot);
-    keep_text(box->news.sandbox_id, news->sandbox_id);
-    keep_text(box->news.status, news->status);
+    assert(runtime->state == SESSION_RUNTIME_ACTING);
+    runtime->result =
+        (struct runtime_result){.is_there = true, .act = act, .outcome = result->outcome, .failure = result->failure};
+    runtime->result.snapshot_bytes = result->snapshot_bytes;
+    keep_text(runtime->result.snapshot_id, result->snapshot);
+    keep_text(runtime->result.sandbox_id, result->sandbox_id);
+    keep_text(runtime->result.status, result->status);
     if (act == RUNTIME_MAKE) {
-        box->sandbox = news->outcome == SANDBOX_OK ? news->sandbox : NULL;
-    } else if (is_taken(box, act, news->outcome)) {
-        box->sandbox = NULL;
+        runtime->sandbox = result->outcome == SANDBOX_OK ? result->sandbox : NULL;
+    } else if (is_taken(runtime, act, result->outcome)) {
+        runtime->sandbox = NULL;
     }
-    begin_step(box);
+    begin_step(runtime);
 }
 
-static void on_made(void *owner, const struct sandbox_result *news)
+static void on_made(void *owner, const struct sandbox_result *result)
 {
-    take_news(owner, RUNTIME_MAKE, news);
+    take_result(owner, RUNTIME_MAKE, result);
 }
 
-static void on_saved(void *owner, const struct sandbox_result *news)
+static void on_saved(void *owner, const struct sandbox_result *result)
 {
-    take_news(owner, RUNTIME_SAVE, news);
+    take_result(owner, RUNTIME_SAVE, result);
 }
 
-static void on_ended(void *owner, const struct sandbox_result *news)
+static void on_ended(void *owner, const struct sandbox_result *result)
 {
-    struct session_runtime *box = owner;
-    if (news->outcome == SANDBOX_FAILED) {
-        log_warn("sandbox_end_failed", LOG_NUM("session", box->session_key),
-                 LOG_TEXT("detail", slice_of(news->failure.detail)));
-        sandbox_give_up(box->sandbox);
-        box->sandbox = NULL;
+    struct session_runtime *runtime = owner;
+    if (result->outcome == SANDBOX_FAILED) {
+        log_warn("sandbox_end_failed", LOG_NUM("session", runtime->session_key),
+                 LOG_TEXT("detail", slice_of(result->failure.detail)));
+        sandbox_give_up(runtime->sandbox);
+        runtime->sandbox = NULL;
     }
-    if (box->state == SESSION_RUNTIME_YIELDING) {
-        box->sandbox = NULL;
-        begin_step(box);
+    if (runtime->state == SESSION_RUNTIME_YIELDING) {
+        runtime->sandbox = NULL;
+        begin_step(runtime);
         return;
     }
-    take_news(box, RUNTIME_END, news);
+    take_result(runtime, RUNTIME_END, result);
 }
 
-static void tell_driver_to_leave(struct session_runtime *box)
+static void release_from_driver(struct session_runtime *runtime)
 {
-    const struct driver *driver = box->runtimes->options.drivers[box->driver];
+    const struct driver *driver = runtime->host->options.drivers[runtime->driver];
     if (driver && driver->release_session) {
-        driver->release_session(driver->owner, box->tenant_key, box->session_key);
+        driver->release_session(driver->owner, runtime->tenant_key, runtime->session_key);
     }
 }
 
-static void refuse_kind(struct session_runtime *box)
+static void refuse_kind(struct session_runtime *runtime)
 {
-    struct sandbox_result news = {.outcome = SANDBOX_FAILED};
-    (void)failure_set(&news.failure, STATUS_UNSUPPORTED, "sandbox_unsupported", "The agent has no sandbox.");
-    take_news(box, RUNTIME_MAKE, &news);
+    struct sandbox_result result = {.outcome = SANDBOX_FAILED};
+    (void)failure_set(&result.failure, STATUS_UNSUPPORTED, "sandbox_unsupported", "The agent has no sandbox.");
+    take_result(runtime, RUNTIME_MAKE, &result);
 }
 
-static void make(struct session_runtime *box)
+static void make(struct session_runtime *runtime)
 {
-    struct runtime_host *runtimes = box->runtimes;
-    const struct runtime_plan *order = &box->order;
-    const struct sandbox_provider *provider = sandboxes_provider(runtimes->options.sandboxes, order->settings.kind);
+    struct runtime_host *host = runtime->host;
+    const struct runtime_plan *plan = &runtime->plan;
+    const struct sandbox_provider *provider = sandboxes_provider(host->options.sandboxes, plan->settings.kind);
     struct sandbox_spec spec = {
-        .session_id = order->session_id,
-        .tenant_key = box->tenant_key,
-        .session_key = box->session_key,
-        .settings = &order->settings,
-        .workspace = order->workspace,
-        .snapshot = order->snapshot_id,
+        .session_id = plan->session_id,
+        .tenant_key = runtime->tenant_key,
+        .session_key = runtime->session_key,
+        .settings = &plan->settings,
+        .workspace = plan->workspace,
+        .snapshot = plan->snapshot_id,
     };
-    if (order->taken_over) {
-        sandboxes_forget_tree(runtimes->options.sandboxes, box->tenant_key, box->session_key);
+    if (plan->taken_over) {
+        sandboxes_forget_tree(host->options.sandboxes, runtime->tenant_key, runtime->session_key);
     }
-    bool was_there = !runtime_is_transitioning(order->state) || runtime_is_asleep(order->state);
-    box->kind = order->settings.kind;
-    box->driver = order->driver;
-    box->saved = false;
+    bool was_there = !runtime_is_transitioning(plan->state) || runtime_is_asleep(plan->state);
+    runtime->kind = plan->settings.kind;
+    runtime->driver = plan->driver;
+    runtime->saved = false;
     if (!provider) {
-        refuse_kind(box);
-    } else if (was_there && box->kind == SANDBOX_HTTP && order->sandbox_id.len > 0) {
-        struct sandbox *sandbox =
-            sandboxes_adopt(runtimes->options.sandboxes, runtimes->options.loop, &spec, order->sandbox_id);
-        if (order->to_be_ended) { /* the end asks how it is by itself */
-            take_news(
-                box, RUNTIME_MAKE,
+        refuse_kind(runtime);
+    } else if (was_there && runtime->kind == SANDBOX_HTTP && plan->sandbox_id.len > 0) {
+        struct sandbox *sandbox = sandboxes_adopt(host->options.sandboxes, host->options.loop, &spec, plan->sandbox_id);
+        if (plan->to_be_ended) { /* the end asks how it is by itself */
+            take_result(
+                runtime, RUNTIME_MAKE,
                 &(struct sandbox_result){.outcome = SANDBOX_OK, .sandbox = sandbox, .sandbox_id = sandbox_id(sandbox)});
         } else {
-            sandboxes_look(runtimes->options.sandboxes, sandbox, (struct sandbox_callback){box, on_made});
+            sandboxes_look(host->options.sandboxes, sandbox, (struct sandbox_callback){runtime, on_made});
         }
     } else {
-        provider->create(provider->owner, runtimes->options.loop, &spec, (struct sandbox_callback){box, on_made});
+        provider->create(provider->owner, host->options.loop, &spec, (struct sandbox_callback){runtime, on_made});
     }
 }
 
-static void save(struct session_runtime *box)
+static void save(struct session_runtime *runtime)
 {
-    tell_driver_to_leave(box);
-    sandboxes_save(box->runtimes->options.sandboxes, box->sandbox, (struct sandbox_callback){box, on_saved});
+    release_from_driver(runtime);
+    sandboxes_save(runtime->host->options.sandboxes, runtime->sandbox, (struct sandbox_callback){runtime, on_saved});
 }
 
-static void end(struct session_runtime *box)
+static void end(struct session_runtime *runtime)
 {
-    const struct sandbox_provider *provider = sandboxes_provider(box->runtimes->options.sandboxes, box->kind);
-    tell_driver_to_leave(box);
-    provider->terminate(provider->owner, box->sandbox, (struct sandbox_callback){box, on_ended});
+    const struct sandbox_provider *provider = sandboxes_provider(runtime->host->options.sandboxes, runtime->kind);
+    release_from_driver(runtime);
+    provider->terminate(provider->owner, runtime->sandbox, (struct sandbox_callback){runtime, on_ended});
 }
 
 /* The server stops. */
-static void give_up(struct session_runtime *box)
+static void give_up(struct session_runtime *runtime)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "server_stopping", "The server stops.");
-    session_runtime_answer_all(box, NULL, &failure);
-    if (box->sandbox && box->uses == 0) {
-        sandbox_give_up(box->sandbox);
-        box->sandbox = NULL;
+    session_runtime_answer_all(runtime, NULL, &failure);
+    if (runtime->sandbox && runtime->uses == 0) {
+        sandbox_give_up(runtime->sandbox);
+        runtime->sandbox = NULL;
     }
 }
 
 /* --- steps --- */
 
-/* True when it was: the box is gone. */
-static bool forget_if_empty(struct session_runtime *box)
+/* True when it was freed. */
+static bool forget_if_empty(struct session_runtime *runtime)
 {
-    bool is_empty = box->state == SESSION_RUNTIME_RESTING && !box->sandbox && !box->waiting && !box->uses;
+    bool is_empty =
+        runtime->state == SESSION_RUNTIME_RESTING && !runtime->sandbox && !runtime->waiting && !runtime->uses;
     if (is_empty) {
-        session_runtime_free(box);
+        session_runtime_free(runtime);
     }
     return is_empty;
 }
 
-static void begin_step(struct session_runtime *box)
+static void begin_step(struct session_runtime *runtime)
 {
-    box->idle_at_ms = box->retry_at_ms = 0;
-    if (box->runtimes->stopping && !box->news.there) {
-        if (box->state != SESSION_RUNTIME_RESTING) {
-            enter(box, SESSION_RUNTIME_RESTING);
+    runtime->idle_at_ms = runtime->retry_at_ms = 0;
+    if (runtime->host->stopping && !runtime->result.is_there) {
+        if (runtime->state != SESSION_RUNTIME_RESTING) {
+            enter(runtime, SESSION_RUNTIME_RESTING);
         }
-        give_up(box);
-        forget_if_empty(box);
+        give_up(runtime);
+        forget_if_empty(runtime);
         return;
     }
-    box->again = false;
-    box->wanted = box->waiting != NULL || box->adopts;
-    box->uses_seen = box->uses;
-    if (writer_submit(box->runtimes->options.writer, &box->command)) {
-        enter(box, SESSION_RUNTIME_STEPPING);
+    runtime->again = false;
+    runtime->wanted = runtime->waiting != NULL || runtime->adopts;
+    runtime->uses_seen = runtime->uses;
+    if (writer_submit(runtime->host->options.writer, &runtime->command)) {
+        enter(runtime, SESSION_RUNTIME_STEPPING);
     } else {
-        retry_later(box);
+        retry_later(runtime);
     }
 }
 
-void session_runtime_step(struct session_runtime *box)
+void session_runtime_step(struct session_runtime *runtime)
 {
-    if (box->state == SESSION_RUNTIME_RESTING) {
-        begin_step(box);
+    if (runtime->state == SESSION_RUNTIME_RESTING) {
+        begin_step(runtime);
     } else {
-        box->again = true;
+        runtime->again = true;
     }
 }
 
-void session_runtime_retry(struct session_runtime *box)
+void session_runtime_retry(struct session_runtime *runtime)
 {
-    assert(box->state == SESSION_RUNTIME_RETRYING);
-    begin_step(box);
+    assert(runtime->state == SESSION_RUNTIME_RETRYING);
+    begin_step(runtime);
 }
 
-bool session_runtime_stop(struct session_runtime *box)
+bool session_runtime_stop(struct session_runtime *runtime)
 {
-    if ((box->state != SESSION_RUNTIME_RESTING && box->state != SESSION_RUNTIME_RETRYING) || box->uses > 0) {
+    if ((runtime->state != SESSION_RUNTIME_RESTING && runtime->state != SESSION_RUNTIME_RETRYING) ||
+        runtime->uses > 0) {
         return false;
     }
-    box->news.there = false; /* the next life finds it as the log says */
-    box->idle_at_ms = box->retry_at_ms = 0;
-    if (box->state == SESSION_RUNTIME_RETRYING) {
-        enter(box, SESSION_RUNTIME_RESTING);
+    runtime->result.is_there = false; /* the next life finds it as the log says */
+    runtime->idle_at_ms = runtime->retry_at_ms = 0;
+    if (runtime->state == SESSION_RUNTIME_RETRYING) {
+        enter(runtime, SESSION_RUNTIME_RESTING);
     }
-    give_up(box);
-    return forget_if_empty(box);
+    give_up(runtime);
+    return forget_if_empty(runtime);
 }
 
-static void note_idle(struct session_runtime *box)
+static void note_idle(struct session_runtime *runtime)
 {
-    bool idle = box->sandbox && box->uses == 0 && runtime_is_up(box->order.state);
-    int64_t wait_ms = box->order.idle_again_ms ? box->order.idle_again_ms : box->order.grace_ms;
-    box->idle_at_ms = idle ? runtime_host_steady_ms(box->runtimes) + wait_ms : 0;
+    bool idle = runtime->sandbox && runtime->uses == 0 && runtime_is_up(runtime->plan.state);
+    int64_t wait_ms = runtime->plan.idle_again_ms ? runtime->plan.idle_again_ms : runtime->plan.grace_ms;
+    runtime->idle_at_ms = idle ? runtime_host_steady_ms(runtime->host) + wait_ms : 0;
 }
 
 /* What the act brought is durable. */
-static void settle_news(struct session_runtime *box)
+static void clear_result(struct session_runtime *runtime)
 {
-    struct runtime_result *news = &box->news;
-    if (news->there && news->act == RUNTIME_SAVE) {
-        box->saved = news->outcome == SANDBOX_OK && box->sandbox;
-        box->snapshot_failures = news->outcome == SANDBOX_FAILED ? box->snapshot_failures + 1 : 0;
+    struct runtime_result *result = &runtime->result;
+    if (result->is_there && result->act == RUNTIME_SAVE) {
+        runtime->saved = result->outcome == SANDBOX_OK && runtime->sandbox;
+        runtime->snapshot_failures = result->outcome == SANDBOX_FAILED ? runtime->snapshot_failures + 1 : 0;
     }
-    news->there = false;
+    result->is_there = false;
 }
 
 /* Nothing is to be done, unless something happened meanwhile. */
-static void rest(struct session_runtime *box)
+static void rest(struct session_runtime *runtime)
 {
-    enter(box, SESSION_RUNTIME_RESTING);
-    note_idle(box);
-    if (box->again) {
-        begin_step(box);
+    enter(runtime, SESSION_RUNTIME_RESTING);
+    note_idle(runtime);
+    if (runtime->again) {
+        begin_step(runtime);
     } else {
-        forget_if_empty(box);
+        forget_if_empty(runtime);
     }
 }
 
 /* Its session was erased: nothing of it stays. */
-static void erase(struct session_runtime *box)
+static void erase(struct session_runtime *runtime)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_NOT_FOUND, "session_deleted", "The session was deleted.");
-    session_runtime_answer_all(box, NULL, &failure);
-    box->news.there = false;
-    if (box->sandbox && box->uses == 0) {
-        enter(box, SESSION_RUNTIME_ACTING);
-        end(box);
+    session_runtime_answer_all(runtime, NULL, &failure);
+    runtime->result.is_there = false;
+    if (runtime->sandbox && runtime->uses == 0) {
+        enter(runtime, SESSION_RUNTIME_ACTING);
+        end(runtime);
         return;
     }
-    enter(box, SESSION_RUNTIME_RESTING);
-    if (!box->sandbox) {
-        sandboxes_forget(box->runtimes->options.sandboxes, box->tenant_key, box->session_key);
+    enter(runtime, SESSION_RUNTIME_RESTING);
+    if (!runtime->sandbox) {
+        sandboxes_forget(runtime->host->options.sandboxes, runtime->tenant_key, runtime->session_key);
     }
-    if (box->waiting) { /* since it was answered */
-        begin_step(box);
+    if (runtime->waiting) { /* since it was answered */
+        begin_step(runtime);
     } else {
-        forget_if_empty(box);
+        forget_if_empty(runtime);
     }
 }
 
 /* Another node has it: whoever waits is told, and what is live here is of no use any more. */
-static void yield_to_other(struct session_runtime *box)
+static void yield_to_other(struct session_runtime *runtime)
 {
     struct failure failure;
     (void)failure_set(&failure, STATUS_UNAVAILABLE, "sandbox_elsewhere", "Another server has the sandbox.");
-    session_runtime_answer_all(box, NULL, &failure);
-    box->news.there = false;
-    if (box->sandbox && box->uses == 0) {
-        enter(box, SESSION_RUNTIME_YIELDING);
-        end(box);
+    session_runtime_answer_all(runtime, NULL, &failure);
+    runtime->result.is_there = false;
+    if (runtime->sandbox && runtime->uses == 0) {
+        enter(runtime, SESSION_RUNTIME_YIELDING);
+        end(runtime);
     } else {
-        rest(box);
+        rest(runtime);
     }
 }
 
-static void act(struct session_runtime *box, enum runtime_action action)
+static void act(struct session_runtime *runtime, enum runtime_action action)
 {
-    enter(box, SESSION_RUNTIME_ACTING);
+    enter(runtime, SESSION_RUNTIME_ACTING);
     if (action == RUNTIME_MAKE) {
-        make(box);
+        make(runtime);
     } else if (action == RUNTIME_SAVE) {
-        save(box);
+        save(runtime);
     } else {
-        end(box);
+        end(runtime);
     }
 }
 
-static void perform(struct session_runtime *box)
+static void perform(struct session_runtime *runtime)
 {
     struct failure room;
-    enum runtime_action action = box->order.action;
-    const struct failure *refusal = action == RUNTIME_REFUSE ? why_not(box, &room) : NULL;
+    enum runtime_action action = runtime->plan.action;
+    const struct failure *refusal = action == RUNTIME_REFUSE ? why_not(runtime, &room) : NULL;
     struct failure told = refusal ? *refusal : (struct failure){0};
-    settle_news(box);
-    if (box->runtimes->stopping && action != RUNTIME_END) {
+    clear_result(runtime);
+    if (runtime->host->stopping && action != RUNTIME_END) {
         action = RUNTIME_REST;
-        give_up(box);
+        give_up(runtime);
     }
     switch (action) {
     case RUNTIME_MAKE:
     case RUNTIME_SAVE:
     case RUNTIME_END:
-        act(box, action);
+        act(runtime, action);
         return;
     case RUNTIME_GIVE:
-        session_runtime_answer_all(box, box->sandbox, NULL);
+        session_runtime_answer_all(runtime, runtime->sandbox, NULL);
         break;
     case RUNTIME_REFUSE:
-        session_runtime_answer_all(box, NULL, &told);
+        session_runtime_answer_all(runtime, NULL, &told);
         break;
     case RUNTIME_REST:
     case RUNTIME_WAIT:
         break;
     }
-    rest(box);
+    rest(runtime);
 }
 
 /* A server that stops does not try again. */
-static void after_failed_step(struct session_runtime *box)
+static void after_failed_step(struct session_runtime *runtime)
 {
-    log_warn("sandbox_step_failed", LOG_NUM("session", box->session_key), LOG_TEXT("code", slice_of(box->failure.code)),
-             LOG_TEXT("detail", slice_of(box->failure.detail)));
-    if (!box->runtimes->stopping) {
-        retry_later(box);
+    log_warn("sandbox_step_failed", LOG_NUM("session", runtime->session_key),
+             LOG_TEXT("code", slice_of(runtime->failure.code)), LOG_TEXT("detail", slice_of(runtime->failure.detail)));
+    if (!runtime->host->stopping) {
+        retry_later(runtime);
         return;
     }
-    box->news.there = false; /* the next life finds it as the log says */
-    enter(box, SESSION_RUNTIME_RESTING);
-    give_up(box);
-    forget_if_empty(box);
+    runtime->result.is_there = false; /* the next life finds it as the log says */
+    enter(runtime, SESSION_RUNTIME_RESTING);
+    give_up(runtime);
+    forget_if_empty(runtime);
 }
 
 static void on_stepped(struct loop_message *message)
 {
-    struct session_runtime *box =
+    struct session_runtime *runtime =
         (struct session_runtime *)((char *)message - offsetof(struct session_runtime, message));
-    struct runtime_host *runtimes = box->runtimes;
-    assert(box->state == SESSION_RUNTIME_STEPPING);
-    box->asks_idle = false;
-    box->adopts &= box->status != STATUS_OK || box->order.action == RUNTIME_MAKE;
-    if (box->status != STATUS_OK) {
-        after_failed_step(box);
-    } else if (box->order.missing) {
-        erase(box);
-    } else if (box->order.elsewhere) {
-        yield_to_other(box);
+    struct runtime_host *host = runtime->host;
+    assert(runtime->state == SESSION_RUNTIME_STEPPING);
+    runtime->asks_idle = false;
+    runtime->adopts &= runtime->status != STATUS_OK || runtime->plan.action == RUNTIME_MAKE;
+    if (runtime->status != STATUS_OK) {
+        after_failed_step(runtime);
+    } else if (runtime->plan.missing) {
+        erase(runtime);
+    } else if (runtime->plan.elsewhere) {
+        yield_to_other(runtime);
     } else {
-        perform(box);
+        perform(runtime);
     }
-    runtime_host_rearm(runtimes);
+    runtime_host_rearm(host);
 }

@@ -2,7 +2,7 @@
  *
  *      ┌─────────────┐ ┌──────→ ACTING ───┐
  *      ▼             │ │                  ▼
- *   RESTING ──────→ STEPPING ←────────────┤     session_runtime_step; perform, erase; take_news
+ *   RESTING ──────→ STEPPING ←────────────┤     session_runtime_step; perform, erase; take_result
  *      │               │ │                │
  *      │               │ └────→ YIELDING ─┘     yield_to_other; on_ended
  *      ▼               ▼
@@ -16,8 +16,8 @@
  *           waits
  * STEPPING  the writer has it, or what it decided is being handled  | on_stepped
  * RETRYING  `retry_at_ms`; a result that is not written, perhaps    | session_runtime_retry, session_runtime_stop
- * ACTING    the provider makes, saves or ends the sandbox; there is | take_news
- *           a sandbox, unless it is being made
+ * ACTING    the provider makes, saves or ends the sandbox; unless   | take_result
+ *           it is being made, there is one and nobody uses it
  * YIELDING  the provider ends a sandbox that another node has now:  | on_ended
  *           nothing is written about it
  *
@@ -35,15 +35,15 @@
 #include "loop/timer.h"
 #include "service/sandbox/runtime_host.h"
 
-enum { BOX_ID_BYTES = 256 };
+enum { SANDBOX_ID_BYTES = 256 };
 
 /* What came of the last act; written by the next step. */
 struct runtime_result {
-    bool there;
+    bool is_there;
     enum runtime_action act;
     enum sandbox_outcome outcome;
-    char sandbox_id[BOX_ID_BYTES], snapshot_id[BOX_ID_BYTES];
-    char status[BOX_ID_BYTES]; /* the backend's word for one that was there already; empty = none */
+    char sandbox_id[SANDBOX_ID_BYTES], snapshot_id[SANDBOX_ID_BYTES];
+    char status[SANDBOX_ID_BYTES]; /* the backend's word for one that was there already; empty = none */
     int64_t snapshot_bytes;
     struct failure failure;
 };
@@ -76,7 +76,7 @@ enum session_runtime_state {
 struct session_runtime {
     struct command command; /* first: of its steps */
     struct loop_message message;
-    struct runtime_host *runtimes;
+    struct runtime_host *host;
     int64_t tenant_key, session_key;
     struct slice map_key; /* the bytes of session_key */
     struct sandbox *sandbox;
@@ -95,9 +95,9 @@ struct session_runtime {
     bool wanted;
     int64_t uses_seen; /* when it began; fewer by now, perhaps: who leaves asks for another step */
     int64_t viewers;
-    struct runtime_result news;
-    struct arena arena; /* of the order */
-    struct runtime_plan order;
+    struct runtime_result result;
+    struct arena arena; /* of the plan */
+    struct runtime_plan plan;
     enum status status;
     struct failure failure;
 };
@@ -112,41 +112,42 @@ struct runtime_host {
     struct command recover; /* first */
     struct loop_message recovered_message;
     struct orphan *orphans; /* found by it, on their way to the loop */
-    bool recovers;          /* it is in the writer */
+    bool is_recovering;     /* it is in the writer */
     struct runtime_host_options options;
-    struct map boxes; /* by session_key */
+    struct map runtimes; /* by session_key */
     struct loop_message start_message, stop_message;
     struct loop_timer *timer;
     atomic_bool started; /* the thread that hears of other nodes asks, too */
     atomic_bool stopping;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool over;                        /* under the lock */
-    struct sandbox_keepalive *visits; /* under the lock */
+    bool over;                            /* under the lock */
+    struct sandbox_keepalive *keepalives; /* under the lock */
 };
 
 /* runtime_host.c */
-int64_t runtime_host_steady_ms(const struct runtime_host *runtimes);
+int64_t runtime_host_steady_ms(const struct runtime_host *host);
 /* Any thread. */
-int64_t runtime_host_visits(struct runtime_host *runtimes, int64_t session_key);
+int64_t runtime_host_visits(struct runtime_host *host, int64_t session_key);
 /* Sets the timer anew and sees whether all is over. */
-void runtime_host_rearm(struct runtime_host *runtimes);
+void runtime_host_rearm(struct runtime_host *host);
 
 /* session_runtime.c, all on the loop. */
-struct session_runtime *session_runtime_find(struct runtime_host *runtimes, int64_t session_key);
-struct session_runtime *session_runtime_open(struct runtime_host *runtimes, int64_t tenant_key, int64_t session_key);
-/* Looks at what is wanted, now or as soon as it is free; the box may be gone afterwards. */
-void session_runtime_step(struct session_runtime *box);
+struct session_runtime *session_runtime_find(struct runtime_host *host, int64_t session_key);
+struct session_runtime *session_runtime_open(struct runtime_host *host, int64_t tenant_key, int64_t session_key);
+/* Looks at what is wanted, now or as soon as it is free; it may be gone afterwards. */
+void session_runtime_step(struct session_runtime *runtime);
 /* `retry_at_ms` has come. */
-void session_runtime_retry(struct session_runtime *box);
-void session_runtime_answer_all(struct session_runtime *box, struct sandbox *sandbox, const struct failure *failure);
+void session_runtime_retry(struct session_runtime *runtime);
+void session_runtime_answer_all(struct session_runtime *runtime, struct sandbox *sandbox,
+                                const struct failure *failure);
 /* The server stops: trees stay where they are. Nothing while a step or an act is under way, or somebody uses it. True
- * when the box is gone. */
-bool session_runtime_stop(struct session_runtime *box);
+ * when it was freed. */
+bool session_runtime_stop(struct session_runtime *runtime);
 
 /* runtime_host_recover.c: the job that looks for what an earlier life left. */
 extern const struct command_type runtime_host_recover;
-void orphans_free(struct runtime_host *runtimes);
+void orphans_free(struct runtime_host *host);
 
 /* session_runtime_step.c: the job's functions. */
 extern const struct command_type session_runtime_command;
