@@ -30,7 +30,7 @@ static enum status is_ours(struct call *call, const struct runtime_host *runtime
         status = store_host_get(call->db, session->tenant_key, session->key, call->arena, &host, &call->failure);
     }
     bool is_nobodys =
-        db_engine(call->db) == DB_SQLITE || session->updated_at_ms + runtimes->options.limits.lock_ms < call->now_ms;
+        !db_has_other_writers(call->db) || session->updated_at_ms + runtimes->options.limits.lock_ms < call->now_ms;
     *out = slice_present(host.node) ? slice_eq(host.node, call->service->node) : is_nobodys;
     return status;
 }
