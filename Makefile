@@ -3,6 +3,8 @@
 DATA ?= data
 LISTEN ?= 127.0.0.1:7070
 FUZZ_SECONDS ?= 60
+MUTANTS ?= 20
+SEED ?= 1
 PREFIX ?= /usr/local
 OPTIONS ?=
 INTO = $(DESTDIR)$(PREFIX)
@@ -36,6 +38,11 @@ fuzz: ## fuzz every codec for FUZZ_SECONDS (60) each
 	@tools/setup test
 	@tools/fuzz $(FUZZ_SECONDS)
 
+mutants: build ## change MUTANTS (20) rules of domain, service and store, one at a time, and say which no test notices (SEED=1)
+	@tools/setup test
+	@ninja -C build
+	@tools/mutants --count $(MUTANTS) --seed $(SEED)
+
 format: ## format the sources
 	@tools/setup test
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -63,4 +70,4 @@ deb: build ## make a Debian package: build/sojourn_VERSION_ARCH.deb
 clean: ## remove what was built
 	rm -rf build build-*
 
-.PHONY: help build run check test bench fuzz format docs install deb clean
+.PHONY: help build run check test bench fuzz mutants format docs install deb clean

@@ -46,7 +46,7 @@ static int fail(const struct failure *failure)
 static struct db_options describe(const struct options *options, const char *file, const struct master_key *key)
 {
     return (struct db_options){
-        .engine = options->database && !file ? DB_POSTGRES : DB_SQLITE,
+        .engine = db_engine_of(file ? NULL : options->database),
         .path = file,
         .url = options->database,
         .read_only = true,

@@ -207,7 +207,7 @@ static enum status open_store(struct instance *instance, struct db **out, struct
     }
     snprintf(instance->sqlite_path, sizeof instance->sqlite_path, "%s/sojourn.db", options->data);
     instance->db = (struct db_options){
-        .engine = options->database ? DB_POSTGRES : DB_SQLITE,
+        .engine = db_engine_of(options->database),
         .path = instance->sqlite_path,
         .url = options->database,
         .busy_ms = options->sqlite_busy_ms,
@@ -337,7 +337,8 @@ static enum status start_nodes(struct instance *instance, struct failure *failur
         .runners = instance->hosting.runners,
         .runtimes = instance->hosting.runtimes,
     };
-    return instance->db.engine == DB_POSTGRES ? node_listener_start(&nodes, &instance->nodes, failure) : STATUS_OK;
+    return db_options_have_other_writers(&instance->db) ? node_listener_start(&nodes, &instance->nodes, failure)
+                                                        : STATUS_OK;
 }
 
 static void start_server(struct instance *instance)

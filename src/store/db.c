@@ -134,6 +134,26 @@ enum db_engine db_engine(const struct db *db)
     return db->engine;
 }
 
+bool db_has_other_writers(const struct db *db)
+{
+    return db->engine == DB_POSTGRES;
+}
+
+bool db_commits_gather(const struct db *db)
+{
+    return db->engine == DB_SQLITE;
+}
+
+enum db_engine db_engine_of(const char *url)
+{
+    return url ? DB_POSTGRES : DB_SQLITE;
+}
+
+bool db_options_have_other_writers(const struct db_options *options)
+{
+    return options->engine == DB_POSTGRES;
+}
+
 enum status db_begin(struct db *db, struct failure *failure)
 {
     db->writes = 0;

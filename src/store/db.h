@@ -39,6 +39,16 @@ MUST_CHECK enum status db_open(const struct db_options *options, struct db **out
 void db_close(struct db *db);
 enum db_engine db_engine(const struct db *db);
 
+/* What the rooms above ask instead of which engine it is. */
+/* May other processes write to it meanwhile? Then what is remembered of a row may be old. */
+bool db_has_other_writers(const struct db *db);
+/* May a transaction stay open for a moment so that more commands join it? Not when readers wait behind the positions of
+ * an open one, or when others may change its rows meanwhile. */
+bool db_commits_gather(const struct db *db);
+/* The engine of a URL, or, without one, that of a file. */
+enum db_engine db_engine_of(const char *url);
+bool db_options_have_other_writers(const struct db_options *options);
+
 /* Writing happens between begin and commit. Commit returns only when the data is on disk. STATUS_STALE: another node
  * changed a row this transaction was based on; STATUS_UNAVAILABLE: the engine failed; nothing was written in both
  * cases. STATUS_UNCERTAIN: the PostgreSQL server vanished during the commit and did not come back for some seconds, or

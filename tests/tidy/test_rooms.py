@@ -101,3 +101,12 @@ def test_every_room_has_a_readme():
         elif not 15 <= len(read(path).splitlines()) <= 60:
             problems.append(f"{path} has {len(read(path).splitlines())} lines; 15 to 60 are expected")
     report(problems, "rooms without a fitting README")
+
+
+@test
+def test_engines_are_known_to_the_store_alone():
+    """The rooms above ask the database what it can do, not which engine it is."""
+    asks = re.compile(r"\b(DB_SQLITE|DB_POSTGRES|db_engine\()")
+    report([f"{path}: {found.group(1)}" for path, text in texts(".c", ".h")
+            if path.startswith("src/") and not path.startswith("src/store/") for found in asks.finditer(text)],
+           "engines named above the store")

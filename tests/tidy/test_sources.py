@@ -60,7 +60,7 @@ def test_no_path_of_one_machine():
 @test
 def test_lines_are_not_too_long():
     problems = []
-    for path, text in texts(".py", ".ts", ".tsx", ".css", "tests/run", "tools/setup", "tools/fuzz", "tools/tree"):
+    for path, text in texts(".py", ".ts", ".tsx", ".css", "tests/run", "tools/setup", "tools/fuzz", "tools/mutants", "tools/tree"):
         if path.startswith("tests/") and not path.startswith("tests/harness/"):
             continue  # a request and what it must answer may stand on one line
         problems += [f"{path}:{number}: {len(line)} columns" for number, line in enumerate(text.splitlines(), 1)

@@ -164,7 +164,7 @@ enum status transaction_load_fresh(struct transaction *transaction, int64_t tena
 {
     enum status status = transaction_load_key(transaction, tenant_key, key, out, failure);
     bool remembered = status == STATUS_OK && (*out)->loaded_by != transaction->command && !(*out)->touched;
-    if (!remembered || db_engine(transaction->db) != DB_POSTGRES) {
+    if (!remembered || !db_has_other_writers(transaction->db)) {
         return status;
     }
     transaction_forget(transaction, *out);
@@ -179,7 +179,7 @@ void transaction_start_command(struct transaction *transaction)
 bool transaction_forget_remembered(struct transaction *transaction)
 {
     bool any = false;
-    struct loaded_session *at = db_engine(transaction->db) == DB_POSTGRES ? transaction->newest : NULL;
+    struct loaded_session *at = db_has_other_writers(transaction->db) ? transaction->newest : NULL;
     while (at) {
         struct loaded_session *older = at->older;
         if (at->used_by == transaction->command && at->loaded_by != transaction->command && !at->touched) {

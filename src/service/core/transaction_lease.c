@@ -3,7 +3,7 @@
 enum status transaction_lease(struct transaction *transaction, struct loaded_session *loaded, const struct lease **out,
                               struct failure *failure)
 {
-    bool fresh = db_engine(transaction->db) == DB_SQLITE || loaded->lease_known_by == transaction->command;
+    bool fresh = !db_has_other_writers(transaction->db) || loaded->lease_known_by == transaction->command;
     if (!loaded->lease_known || !fresh) {
         arena_reset(&loaded->lease_arena);
         enum status status = store_lease_get(transaction->db, loaded->session.tenant_key, loaded->session.key,
@@ -41,7 +41,7 @@ enum status transaction_lease_put(struct transaction *transaction, struct loaded
 bool transaction_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms)
 {
     struct transaction *transaction = call->transaction;
-    if (db_engine(transaction->db) != DB_SQLITE || loaded->touched ||
+    if (db_has_other_writers(transaction->db) || loaded->touched ||
         !renewals_take(&transaction->renewals, &loaded->lease, expires_at_ms, call->now_ms, call->steady_ms)) {
         return false;
     }

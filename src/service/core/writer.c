@@ -183,12 +183,10 @@ static void run_commands(struct writer *writer, struct group *group, struct queu
     group->end = link;
 }
 
-/* A commit costs as much as many commands: when more callers were about a moment ago, they get a moment to join. Not on
- * PostgreSQL: its readers go no further than the positions of a transaction that is open, and another node may change a
- * session meanwhile. */
+/* A commit costs as much as many commands: when more callers were about a moment ago, they get a moment to join. */
 static void gather(struct writer *writer, struct group *group)
 {
-    if (db_engine(writer->transaction.db) != DB_SQLITE) {
+    if (!db_commits_gather(writer->transaction.db)) {
         return;
     }
     for (int turns = 0; turns < GATHER_ROUNDS_MAX; turns++) {

@@ -31,7 +31,7 @@ static enum status fire_timers(struct writer *writer, const struct timer *timers
 static bool may_be_another_node(struct writer *writer, enum status status)
 {
     bool is_own_trouble = status == STATUS_OK || status == STATUS_UNAVAILABLE || status == STATUS_UNCERTAIN;
-    if (is_own_trouble || db_engine(writer->transaction.db) != DB_POSTGRES) {
+    if (is_own_trouble || !db_has_other_writers(writer->transaction.db)) {
         return false;
     }
     (void)transaction_forget_remembered(&writer->transaction);

@@ -120,11 +120,11 @@ static enum status refuse_ambiguous(struct call *call)
                        "again with a new call_id.");
 }
 
-/* On PostgreSQL another node may be at it; for as long as it may take, it is believed to be. */
+/* Another node may be at it; for as long as it may take, it is believed to be. */
 static bool may_run_elsewhere(const struct one_call *one, const struct gateway_call_row *row)
 {
     int64_t age_ms = one->call->now_ms - row->created_at_ms;
-    return db_engine(one->call->db) == DB_POSTGRES && age_ms < one->gateway->options.limits.timeout_ms;
+    return db_has_other_writers(one->call->db) && age_ms < one->gateway->options.limits.timeout_ms;
 }
 
 static enum status answer_from_row(const struct one_call *one, const struct gateway_call_row *row,

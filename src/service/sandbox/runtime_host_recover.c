@@ -29,7 +29,7 @@ static enum status is_ours(struct call *call, const struct runtime_host *host, c
         status = store_host_get(call->db, session->tenant_key, session->key, call->arena, &owner, &call->failure);
     }
     bool is_nobodys =
-        db_engine(call->db) == DB_SQLITE || session->updated_at_ms + host->options.limits.lock_ms < call->now_ms;
+        !db_has_other_writers(call->db) || session->updated_at_ms + host->options.limits.lock_ms < call->now_ms;
     *out = slice_present(owner.node) ? slice_eq(owner.node, call->service->node) : is_nobodys;
     return status;
 }

@@ -140,13 +140,13 @@ static enum status claim_everywhere(struct call *call, struct turn_host *host)
     return status;
 }
 
-/* SQLite has one server: a lease of a host that is found at its start belongs to a life before. On PostgreSQL it may be
+/* Where nobody else writes, a lease of a host that is found at its start belongs to a life before. Otherwise it may be
  * another node's, and runs out by itself. */
 static enum status abort_orphans(struct call *call, struct turn_host *host)
 {
     struct lease *leases;
     size_t count = 0;
-    if (host->orphans_aborted || db_engine(call->db) == DB_POSTGRES) {
+    if (host->orphans_aborted || db_has_other_writers(call->db)) {
         return STATUS_OK;
     }
     enum status status =

@@ -62,7 +62,7 @@ static enum status read_queue(struct call *call, const struct queue_filter *filt
 /* Another node may change what is in memory here, and an id prefix is asked for by few. */
 static bool may_remember(const struct call *call)
 {
-    return db_engine(call->db) == DB_SQLITE && !slice_present(call->who->id_prefix);
+    return !db_has_other_writers(call->db) && !slice_present(call->who->id_prefix);
 }
 
 static enum status look_for(struct call *call, const struct queue_filter *filter, size_t max,

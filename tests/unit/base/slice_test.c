@@ -24,11 +24,6 @@ static void test_eq(void **state)
     assert_false(slice_eq_nocase(SLICE("["), SLICE("{")));
 }
 
-static void test_has_nocase(void **state)
-{
-    (void)state;
-}
-
 static void test_after(void **state)
 {
     (void)state;
@@ -188,7 +183,7 @@ int main(void)
         cmocka_unit_test(test_present), cmocka_unit_test(test_eq),     cmocka_unit_test(test_after),
         cmocka_unit_test(test_starts),  cmocka_unit_test(test_trim),   cmocka_unit_test(test_cmp),
         cmocka_unit_test(test_cut),     cmocka_unit_test(test_to_i64), cmocka_unit_test(test_utf8_prefix),
-        cmocka_unit_test(test_is_utf8), cmocka_unit_test(test_hash),   cmocka_unit_test(test_has_nocase),
+        cmocka_unit_test(test_is_utf8), cmocka_unit_test(test_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
