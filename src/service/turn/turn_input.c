@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "domain/silence.h"
 #include "runner/tool/path.h"
 #include "service/agent/agent.h"
@@ -183,6 +185,7 @@ static void brief_run(struct read_job *job, struct db *db)
 
 void turn_read_brief(struct turn *turn)
 {
+    assert(loop_is_mine(turn->brief.loop));
     const struct turn_host_options *options = &turn->turns->options;
     turn->brief_job.run = brief_run;
     turn->briefs = options->submit_read(options->read_owner, &turn->brief_job);

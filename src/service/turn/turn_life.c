@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -59,6 +60,7 @@ static void end_without_driver(struct turn *turn, const struct turn_end *end)
 
 void turn_abort_hosted(struct turn *turn, const char *cause)
 {
+    assert(loop_is_mine(turn->brief.loop));
     if (turn->introspects) { /* its run is found without a host */
         give_up(turn);
         return;
@@ -77,6 +79,7 @@ void turn_abort_hosted(struct turn *turn, const char *cause)
 
 void turn_take_loss(struct turn *turn, const char *cause)
 {
+    assert(loop_is_mine(turn->brief.loop));
     struct turn_op *said = turn_op_new(TURN_OP_ABORT);
     said->text = arena_format(&said->arena, "%s", cause);
     turn_enqueue(turn, said);
@@ -86,6 +89,7 @@ void turn_take_loss(struct turn *turn, const char *cause)
 /* A look that is under way may have read the log before what is told now. */
 void turn_read_log(struct turn *turn)
 {
+    assert(loop_is_mine(turn->brief.loop));
     turn->looks_again = turn->looks;
     if (!turn->looks && !turn->ended) {
         turn->looks = true;
@@ -344,6 +348,7 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
 
 void turn_attend(struct turn *turn, int64_t now_ms)
 {
+    assert(loop_is_mine(turn->brief.loop));
     if (is_due(turn->retry_at_ms, now_ms)) {
         turn->retry_at_ms = 0;
         turn_flush(turn);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "service/ask/ask.h"
@@ -39,6 +40,7 @@ static struct slice thread_of(const struct turn *turn, const struct event *event
 
 void turn_take_event(struct turn *turn, const struct event *event)
 {
+    assert(loop_is_mine(turn->brief.loop));
     struct event kept = *event;
     if (turn->introspects && !turn_introspect_event(&kept)) {
         return;
@@ -56,6 +58,7 @@ void turn_take_event(struct turn *turn, const struct event *event)
 
 void turn_take_ask(struct turn *turn, const struct ask *ask)
 {
+    assert(loop_is_mine(turn->brief.loop));
     struct turn_op *said = turn_op_new(TURN_OP_ASK);
     ask_copy(&said->ask, ask, &said->arena);
     said->bytes = ask->arguments.len + ask->schema.len + ask->details.len;
@@ -64,6 +67,7 @@ void turn_take_ask(struct turn *turn, const struct ask *ask)
 
 void turn_take_cancel(struct turn *turn, struct slice ask_id)
 {
+    assert(loop_is_mine(turn->brief.loop));
     struct turn_op *said = turn_op_new(TURN_OP_CANCEL_ASK);
     said->id = arena_copy(&said->arena, ask_id);
     turn_enqueue(turn, said);
@@ -71,6 +75,7 @@ void turn_take_cancel(struct turn *turn, struct slice ask_id)
 
 void turn_take_state(struct turn *turn, struct slice json)
 {
+    assert(loop_is_mine(turn->brief.loop));
     struct turn_op *said = turn_op_new(TURN_OP_SAVE_STATE);
     said->text = arena_copy(&said->arena, json);
     turn_enqueue(turn, said);
@@ -78,6 +83,7 @@ void turn_take_state(struct turn *turn, struct slice json)
 
 void turn_take_call(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
+    assert(loop_is_mine(turn->brief.loop));
     if (slice_is(tool, "save_snapshot") && !turn->introspects) {
         turn_snapshot_take(turn, then);
     } else {
@@ -87,6 +93,7 @@ void turn_take_call(struct turn *turn, struct slice tool, struct slice arguments
 
 void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
+    assert(loop_is_mine(turn->brief.loop));
     struct turn_op *said = turn_op_new(TURN_OP_CALL_SERVICE);
     said->id = arena_copy(&said->arena, tool);
     said->text = arena_copy(&said->arena, arguments);
@@ -97,6 +104,7 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
 
 void turn_take_end(struct turn *turn, const struct turn_end *end)
 {
+    assert(loop_is_mine(turn->brief.loop));
     if (turn_stop_is_early(end->stop)) {
         turn_show_held(turn);
         turn_text_keep(turn);
@@ -113,6 +121,7 @@ void turn_take_end(struct turn *turn, const struct turn_end *end)
 
 bool turn_has_no_room(const struct turn *turn)
 {
+    assert(loop_is_mine(turn->brief.loop));
     return turn->queued_bytes > turn->turns->options.limits.said_bytes_max;
 }
 
@@ -124,6 +133,7 @@ static const bool said_kinds_after_text[] = {
 
 void turn_enqueue(struct turn *turn, struct turn_op *said)
 {
+    assert(loop_is_mine(turn->brief.loop));
     if (turn->ended || turn->over) {
         turn_op_free(said);
         return;
@@ -170,6 +180,7 @@ static void take_for_writing(struct turn *turn)
 
 void turn_flush(struct turn *turn)
 {
+    assert(loop_is_mine(turn->brief.loop));
     if (turn->waits || turn->briefs || turn->over || turn->retry_at_ms) {
         return;
     }
