@@ -108,6 +108,7 @@ static void viewer_hold(struct viewer *viewer, struct frame *frame)
 
 void viewer_send_frame(struct viewer *viewer, struct frame *frame)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     viewer_hold(viewer, frame);
     viewer_flush(viewer);
 }
@@ -398,6 +399,7 @@ static bool viewer_step(struct viewer *viewer)
 
 void viewer_advance(struct viewer *viewer)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     if (viewer->blocked || viewer->state == VIEWER_ENDED) {
         return;
     }
@@ -407,12 +409,14 @@ void viewer_advance(struct viewer *viewer)
 
 void viewer_writable(struct viewer *viewer)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     viewer->blocked = false;
     viewer_advance(viewer);
 }
 
 void viewer_recheck(struct viewer *viewer)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     if (viewer->state == VIEWER_LIVE) {
         viewer_advance(viewer);
     }
@@ -430,6 +434,7 @@ static bool follows_cursor(const struct viewer *viewer, const struct frame *fram
 
 void viewer_offer(struct viewer *viewer, struct frame *frame)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     bool wanted = frame->kind != FRAME_DELTA || viewer->deltas;
     if (viewer->state != VIEWER_LIVE || !wanted || !cursor_before(viewer->cursor, frame->at)) {
         return;

@@ -1,5 +1,6 @@
 #include "fanout/feed.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -36,6 +37,7 @@ static void delta_window_set(struct feed *feed, struct delta_window *window)
 
 void feed_free(struct feed *feed)
 {
+    assert(loop_is_mine(feed->hub->loop));
     if (feed->fetch) {
         feed->fetch->feed = NULL;
         atomic_store(&feed->fetch->lookup.abandoned, true);
@@ -47,6 +49,7 @@ void feed_free(struct feed *feed)
 
 void feed_free_if_unused(struct feed *feed)
 {
+    assert(loop_is_mine(feed->hub->loop));
     if (feed->viewers || feed->busy) {
         return;
     }
@@ -65,6 +68,7 @@ struct delta_window *feed_window(const struct feed *feed)
 
 void feed_trim(struct feed *feed)
 {
+    assert(loop_is_mine(feed->hub->loop));
     if (!feed->fresh && feed->tail.count > 0) {
         recent_frames_restart(&feed->tail, feed->tail.end);
     }
@@ -103,6 +107,7 @@ static bool concerns(const struct viewer *viewer, struct slice only_user)
 
 void feed_close(struct feed *feed, struct slice reason, struct slice only_user)
 {
+    assert(loop_is_mine(feed->hub->loop));
     for (struct viewer *viewer = walk_next(feed, feed->viewers); viewer; viewer = walk_next(feed, feed->walk)) {
         if (concerns(viewer, only_user)) {
             viewer_close(viewer, reason);
@@ -114,6 +119,7 @@ void feed_close(struct feed *feed, struct slice reason, struct slice only_user)
 void feed_close_where(struct feed *feed, bool (*is_over)(void *owner, const struct viewer *viewer), void *owner,
                       struct slice reason)
 {
+    assert(loop_is_mine(feed->hub->loop));
     for (struct viewer *viewer = walk_next(feed, feed->viewers); viewer; viewer = walk_next(feed, feed->walk)) {
         if (is_over(owner, viewer)) {
             viewer_close(viewer, reason);
@@ -124,17 +130,20 @@ void feed_close_where(struct feed *feed, bool (*is_over)(void *owner, const stru
 
 void feed_drop_deltas(struct feed *feed)
 {
+    assert(loop_is_mine(feed->hub->loop));
     delta_window_set(feed, NULL);
     feed_free_if_unused(feed);
 }
 
 void feed_drop_tail(struct feed *feed)
 {
+    assert(loop_is_mine(feed->hub->loop));
     recent_frames_restart(&feed->tail, feed->tail.end);
 }
 
 void feed_forget_sight(struct feed *feed, int64_t session_key, struct slice only_user)
 {
+    assert(loop_is_mine(feed->hub->loop));
     for (struct viewer *viewer = feed->viewers; viewer; viewer = viewer->next) {
         if (concerns(viewer, only_user)) {
             viewer_forget_sight(viewer, session_key);
@@ -174,6 +183,7 @@ static void append(struct feed *feed, const struct publication_entry *entry)
 
 void feed_take_event(struct feed *feed, const struct publication_entry *entry)
 {
+    assert(loop_is_mine(feed->hub->loop));
     if (!feed->end_known) {
         feed_learn_end(feed, (struct cursor){entry->sequence - 1, 0}, NULL);
     }
@@ -187,6 +197,7 @@ void feed_take_event(struct feed *feed, const struct publication_entry *entry)
 
 struct cursor feed_number(struct feed *feed, const struct publication_entry *entry)
 {
+    assert(loop_is_mine(feed->hub->loop));
     struct cursor *last = &feed->numbered;
     int64_t sequence = entry->sequence > last->sequence ? entry->sequence : last->sequence;
     if (feed->end_known && feed->tail.end.sequence > sequence) {
@@ -229,6 +240,7 @@ static void take_into_window(struct feed *feed, struct frame *frame)
 
 void feed_take_delta(struct feed *feed, const struct publication_entry *entry)
 {
+    assert(loop_is_mine(feed->hub->loop));
     if (!feed->end_known) {
         feed_learn_end(feed, (struct cursor){entry->sequence, 0}, NULL);
     }
@@ -247,6 +259,7 @@ void feed_take_delta(struct feed *feed, const struct publication_entry *entry)
 
 void feed_learn_end(struct feed *feed, struct cursor end, const struct partial *partial)
 {
+    assert(loop_is_mine(feed->hub->loop));
     if (!feed->end_known) {
         feed->end_known = true;
         recent_frames_restart(&feed->tail, end);
@@ -313,6 +326,7 @@ static void on_fetched(struct lookup *lookup)
 
 void feed_refresh(struct feed *feed)
 {
+    assert(loop_is_mine(feed->hub->loop));
     if (feed->fetch || !feed->end_known) {
         feed->fetch_again = true;
         return;
@@ -333,6 +347,7 @@ void feed_refresh(struct feed *feed)
 
 bool feed_save_partial(struct feed *feed, size_t *bytes)
 {
+    assert(loop_is_mine(feed->hub->loop));
     const struct delta_window *window = feed->window;
     if (!window) {
         return true;

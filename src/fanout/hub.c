@@ -1,5 +1,6 @@
 #include "fanout/hub.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -24,6 +25,7 @@ struct feed *hub_find(const struct hub *hub, int64_t tenant_key, int64_t session
 
 struct feed *hub_find_or_add(struct hub *hub, int64_t tenant_key, int64_t session_key, struct slice session_id)
 {
+    assert(loop_is_mine(hub->loop));
     struct feed *feed = hub_find(hub, tenant_key, session_key);
     if (!feed) {
         feed = feed_new(hub, tenant_key, session_key, session_id);
@@ -46,6 +48,7 @@ static bool unlink_dirty(struct feed **list, const struct feed *feed)
 
 void hub_forget(struct hub *hub, struct feed *feed)
 {
+    assert(loop_is_mine(hub->loop));
     map_remove(&hub->feeds, key_slice(feed->key));
     if (feed->dirty && !unlink_dirty(&hub->dirty, feed)) {
         (void)unlink_dirty(&hub->flushing, feed);
@@ -79,6 +82,7 @@ static void close_feeds(struct hub *hub, int64_t tenant_key, struct slice reason
 void hub_close_where(struct hub *hub, bool (*is_over)(void *owner, const struct viewer *viewer), void *owner,
                      struct slice reason)
 {
+    assert(loop_is_mine(hub->loop));
     size_t count;
     struct feed **list = feeds_list(hub, &count);
     for (size_t i = 0; i < count; i++) {
@@ -116,6 +120,7 @@ static void close_expired(struct hub *hub)
 
 void hub_expect_end(struct hub *hub, int64_t expires_at_ms)
 {
+    assert(loop_is_mine(hub->loop));
     if (expires_at_ms != 0 && (hub->ends_next_ms == 0 || expires_at_ms < hub->ends_next_ms)) {
         hub->ends_next_ms = expires_at_ms;
     }
@@ -157,6 +162,7 @@ static void deliver_close(struct hub *hub, const struct publication_entry *entry
 
 void hub_deliver(struct hub *hub, struct publication *publication)
 {
+    assert(loop_is_mine(hub->loop));
     int64_t poked_tenant = 0;
     for (size_t i = 0; i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
@@ -183,6 +189,7 @@ void hub_deliver(struct hub *hub, struct publication *publication)
 
 void hub_poke_firehose(struct hub *hub, int64_t tenant_key)
 {
+    assert(loop_is_mine(hub->loop));
     struct feed *firehose = hub_find(hub, tenant_key, 0);
     if (firehose) {
         feed_refresh(firehose);
@@ -191,6 +198,7 @@ void hub_poke_firehose(struct hub *hub, int64_t tenant_key)
 
 void hub_number(struct hub *hub, struct publication *publication)
 {
+    assert(loop_is_mine(hub->loop));
     for (size_t i = 0; i < publication_count(publication); i++) {
         const struct publication_entry *entry = publication_at(publication, i);
         if (entry->kind == PUBLISH_DELTA) {
@@ -203,6 +211,7 @@ void hub_number(struct hub *hub, struct publication *publication)
 
 void hub_poke_each(struct hub *hub, int64_t tenant_key)
 {
+    assert(loop_is_mine(hub->loop));
     size_t cursor = 0;
     for (struct feed *feed; (feed = map_next(&hub->feeds, &cursor));) {
         if (feed->key[0] == tenant_key) {
@@ -249,6 +258,7 @@ static void poke_tenants(struct hub *hub, int64_t tenant_key)
 
 void hub_refresh(struct hub *hub, int64_t tenant_key, int64_t session_key)
 {
+    assert(loop_is_mine(hub->loop));
     if (tenant_key == 0 || session_key == 0) {
         poke_tenants(hub, tenant_key);
         return;
@@ -264,6 +274,7 @@ void hub_refresh(struct hub *hub, int64_t tenant_key, int64_t session_key)
 
 void hub_beat(struct hub *hub)
 {
+    assert(loop_is_mine(hub->loop));
     hub->wheel_hand = (hub->wheel_hand + 1) % HUB_WHEEL_SLOTS;
     for (struct viewer *viewer = hub->wheel[hub->wheel_hand]; viewer; viewer = hub->wheel_walk) {
         hub->wheel_walk = viewer->beat_next;
@@ -299,6 +310,7 @@ static void flush_some(struct hub *hub, size_t bytes_max)
 /* A loop with much to save goes on with its sockets in between. */
 void hub_flush_some(struct hub *hub)
 {
+    assert(loop_is_mine(hub->loop));
     if (!hub->flushing) {
         hub->flushing = hub->dirty;
         hub->dirty = NULL;
@@ -325,6 +337,7 @@ static void flush_after(struct hub *hub, int64_t wait_ms)
 
 void hub_mark_dirty(struct hub *hub, struct feed *feed)
 {
+    assert(loop_is_mine(hub->loop));
     if (!feed->dirty) {
         feed->dirty = true;
         feed->dirty_next = hub->dirty;
@@ -339,6 +352,7 @@ void hub_mark_dirty(struct hub *hub, struct feed *feed)
 
 void hub_flush(struct hub *hub)
 {
+    assert(loop_is_mine(hub->loop));
     flush_some(hub, SIZE_MAX);
     hub->flushing = hub->dirty;
     hub->dirty = NULL;
@@ -383,6 +397,7 @@ void hub_init(struct hub *hub, struct fanout *fanout, struct loop *loop)
 
 void hub_close(struct hub *hub, struct slice reason)
 {
+    assert(loop_is_mine(hub->loop));
     if (hub->closing) {
         return;
     }

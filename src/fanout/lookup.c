@@ -1,5 +1,6 @@
 #include "fanout/lookup.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "fanout/hub.h"
@@ -69,6 +70,7 @@ void lookup_start(struct lookup *lookup, struct hub *hub)
 
 void lookups_submit(struct hub *hub)
 {
+    assert(loop_is_mine(hub->loop));
     const struct fanout_options *options = &hub->fanout->options;
     struct lookup_queue *queue = &hub->lookups;
     while (queue->first && queue->running < LOOKUPS_MAX) {
@@ -85,6 +87,7 @@ void lookups_submit(struct hub *hub)
 
 void lookups_drop(struct hub *hub)
 {
+    assert(loop_is_mine(hub->loop));
     for (struct lookup *lookup; (lookup = queue_take(&hub->lookups));) {
         atomic_store(&lookup->abandoned, true);
         lookup->done(lookup);

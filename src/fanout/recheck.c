@@ -1,5 +1,6 @@
 #include "fanout/recheck.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -104,6 +105,7 @@ static void gather(struct recheck *recheck, const struct viewer *viewer)
 
 void recheck_start(struct hub *hub)
 {
+    assert(loop_is_mine(hub->loop));
     hub->recheck_again = hub->recheck != NULL;
     if (hub->recheck || hub->closing) {
         return;

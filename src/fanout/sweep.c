@@ -1,5 +1,6 @@
 #include "fanout/sweep.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -85,6 +86,7 @@ static void on_swept(struct lookup *lookup)
 
 void sweep_start(struct hub *hub, int64_t tenant_key)
 {
+    assert(loop_is_mine(hub->loop));
     struct slice key = slice_from(&tenant_key, sizeof tenant_key);
     struct sweep *sweep = map_get(&hub->sweeps, key);
     if (!sweep) {
@@ -105,6 +107,7 @@ void sweep_start(struct hub *hub, int64_t tenant_key)
 
 void sweep_stop(struct hub *hub, int64_t tenant_key)
 {
+    assert(loop_is_mine(hub->loop));
     struct slice key = slice_from(&tenant_key, sizeof tenant_key);
     struct sweep *sweep = map_get(&hub->sweeps, key);
     if (sweep && !sweep->running) {

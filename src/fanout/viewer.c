@@ -96,6 +96,7 @@ static void check(const struct viewer *viewer)
 
 void viewer_enter(struct viewer *viewer, enum viewer_state state)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     assert(edges[viewer->state] & (1u << state));
     viewer->state = (uint8_t)state;
     check(viewer);
@@ -177,6 +178,7 @@ enum status viewer_open(struct fanout *fanout, struct loop *loop, const struct v
 
 void viewer_drop_page(struct viewer *viewer)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     struct page *page = viewer->page;
     if (!page) {
         return;
@@ -239,6 +241,7 @@ static int16_t end_code(struct slice reason)
 
 void viewer_close(struct viewer *viewer, struct slice reason)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     if (viewer->state >= VIEWER_LEAVING) {
         return;
     }
@@ -255,6 +258,7 @@ void viewer_close(struct viewer *viewer, struct slice reason)
 
 void viewer_end(struct viewer *viewer)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     viewer_enter(viewer, VIEWER_ENDED);
     viewer->sink.end(viewer->sink.owner, viewer->end_code);
 }
@@ -280,6 +284,7 @@ static bool rests(const struct viewer *viewer)
 
 void viewer_beat(struct viewer *viewer)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     assert(rests(viewer));
     if (viewer->feed->viewers == viewer) {
         feed_trim(viewer->feed);
@@ -301,6 +306,7 @@ bool viewer_is_of(const struct viewer *viewer, struct slice user_id)
 
 void viewer_forget_sight(struct viewer *viewer, int64_t session_key)
 {
+    assert(loop_is_mine(viewer->feed->hub->loop));
     if (!viewer->access_cache) {
         return;
     }

@@ -17,6 +17,7 @@ struct loop {
     struct loop_message stop_message;
     int index;
     bool started;
+    atomic_bool runs; /* a thread has it, from before it begins until it ends */
     /* Newest first; on a cache line of its own because every other thread writes it. */
     _Alignas(64) _Atomic(struct loop_message *) posted;
 };
@@ -39,6 +40,7 @@ static void run_posted(struct loop *loop)
 {
     struct loop_message *message = reverse(atomic_exchange_explicit(&loop->posted, NULL, memory_order_acquire));
     while (message) {
+        assert(message->run);
         struct loop_message *next = message->next; /* the message is its receiver's once it runs */
         message->run(message);
         message = next;
@@ -109,6 +111,7 @@ void loop_free(struct loop *loop)
     if (!loop) {
         return;
     }
+    assert(!loop->started && loop_is_mine(loop));
     uv_close((uv_handle_t *)&loop->wake, NULL);
     uv_close((uv_handle_t *)&loop->before_sleep, NULL);
     uv_close((uv_handle_t *)&loop->after_sleep, NULL);
@@ -126,15 +129,18 @@ static void *loop_main(void *owner)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     loop_finish(loop);
     current_loop = NULL;
+    atomic_store_explicit(&loop->runs, false, memory_order_release);
     return NULL;
 }
 
 void loop_start(struct loop *loop)
 {
+    assert(!loop->started);
     /* Signals are the main thread's. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    atomic_store_explicit(&loop->runs, true, memory_order_relaxed);
     must(-pthread_create(&loop->thread, NULL, loop_main, loop), "loop thread");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     loop->started = true;
@@ -155,6 +161,7 @@ void loop_stop(struct loop *loop)
 
 void loop_join(struct loop *loop)
 {
+    assert(!loop_is_current(loop));
     if (loop->started) {
         pthread_join(loop->thread, NULL);
         loop->started = false;
@@ -175,6 +182,7 @@ void loop_post(struct loop *loop, struct loop_message *message)
 
 uv_loop_t *loop_uv(struct loop *loop)
 {
+    assert(loop_is_mine(loop));
     return &loop->uv;
 }
 
@@ -186,4 +194,9 @@ int loop_index(const struct loop *loop)
 bool loop_is_current(const struct loop *loop)
 {
     return current_loop == loop;
+}
+
+bool loop_is_mine(const struct loop *loop)
+{
+    return current_loop == loop || !atomic_load_explicit(&loop->runs, memory_order_acquire);
 }

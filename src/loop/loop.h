@@ -28,5 +28,7 @@ uv_loop_t *loop_uv(struct loop *loop);
 int loop_index(const struct loop *loop);
 /* Whether the caller runs on this loop's thread. */
 bool loop_is_current(const struct loop *loop);
+/* The same, or no thread runs the loop: what belongs to the loop is the caller's. For asserts. */
+bool loop_is_mine(const struct loop *loop);
 
 #endif

@@ -61,6 +61,7 @@ static void check(const struct connection *connection)
 
 void connection_enter(struct connection *connection, enum connection_state state)
 {
+    assert(loop_is_mine(connection->home->loop));
     assert(edges[connection->state] & (1u << state));
     connection->state = (uint8_t)state;
     check(connection);
@@ -68,6 +69,7 @@ void connection_enter(struct connection *connection, enum connection_state state
 
 void connection_take_no_more(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection_takes_requests(connection)) {
         connection_enter(connection, CONNECTION_LAST);
     }
@@ -75,6 +77,7 @@ void connection_take_no_more(struct connection *connection)
 
 void connection_break(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (edges[connection->state] & TO(BROKEN)) {
         connection_enter(connection, CONNECTION_BROKEN);
     }
@@ -135,6 +138,7 @@ int64_t connection_deadline_ms(const struct connection *connection)
 
 void connection_note_progress(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection->wait == WAIT_WRITE) {
         list_remove(connection);
         list_append(connection, WAIT_WRITE);
@@ -178,6 +182,7 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 
 void connection_update_watches(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection->state == CONNECTION_CLOSED) {
         return;
     }
@@ -277,6 +282,7 @@ static void remove_from_dirty(struct connection *connection)
 
 void connection_close(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection->state == CONNECTION_CLOSED) {
         return;
     }
@@ -295,6 +301,7 @@ void connection_close(struct connection *connection)
 
 void connection_finish(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection->peer_closed) {
         connection_close(connection);
         return;
@@ -310,6 +317,7 @@ void connection_finish(struct connection *connection)
 
 void connection_expire(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     enum connection_wait wait = (enum connection_wait)connection->wait;
     if (wait == WAIT_HEAD && connection->input) {
         connection_refuse(connection, 408, "request_timeout", "The headers of the request did not arrive in time.");
@@ -325,6 +333,7 @@ void connection_expire(struct connection *connection)
 
 void connection_enqueue(struct connection *connection, struct exchange *exchange)
 {
+    assert(loop_is_mine(connection->home->loop));
     exchange->connection = connection;
     exchange->next = NULL;
     if (connection->last) {
@@ -338,6 +347,7 @@ void connection_enqueue(struct connection *connection, struct exchange *exchange
 
 struct exchange *connection_dequeue(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct exchange *exchange = connection->first;
     connection->first = exchange->next;
     if (!connection->first) {
@@ -349,6 +359,7 @@ struct exchange *connection_dequeue(struct connection *connection)
 
 void connection_drop_input(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct input *input = connection->input;
     if (!input) {
         return;
@@ -366,6 +377,7 @@ void connection_drop_input(struct connection *connection)
 
 void connection_refuse(struct connection *connection, int status, const char *code, const char *detail)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct exchange *exchange = exchange_take_spare(connection->home);
     exchange->connection = connection;
     exchange_identify(exchange);
@@ -382,6 +394,7 @@ void connection_refuse(struct connection *connection, int status, const char *co
 
 ssize_t connection_receive(struct connection *connection, char *bytes, size_t room)
 {
+    assert(loop_is_mine(connection->home->loop));
     ssize_t got;
     if (connection->tls) {
         got = tls_read(connection->tls, bytes, room);
@@ -413,6 +426,7 @@ static ssize_t send_parts(int fd, const struct iovec *parts, int count)
 
 ssize_t connection_transmit(struct connection *connection, const struct iovec *parts, int count)
 {
+    assert(loop_is_mine(connection->home->loop));
     ssize_t sent;
     if (connection->tls) {
         sent = tls_write(connection->tls, parts, count);

@@ -1,5 +1,6 @@
 #include "net/connection.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -115,6 +116,7 @@ static void say_continue(struct connection *connection)
 
 void connection_admit(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct input *input = connection->input;
     struct exchange *exchange = input->exchange;
     input->stage = INPUT_BODY;
@@ -132,6 +134,7 @@ void connection_admit(struct connection *connection)
 
 void connection_answer_head(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct exchange *exchange = connection->input->exchange;
     connection->input->exchange = NULL;
     connection->input->stage = INPUT_HEAD;
@@ -309,6 +312,7 @@ static size_t take_bytes(struct connection *connection, struct slice bytes)
 
 void connection_tidy_input(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct input *input = connection->input;
     if (!input) {
         return;
@@ -343,6 +347,7 @@ static void feed(struct connection *connection, struct slice bytes)
 
 void connection_resume(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct input *input = connection->input;
     if (!input) {
         return;
@@ -402,6 +407,7 @@ static bool read_once(struct connection *connection)
 
 void connection_read(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection->stream.handler) {
         stream_on_readable(connection);
         return;

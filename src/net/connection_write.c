@@ -1,5 +1,6 @@
 #include "net/connection.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "net/server_loop.h"
@@ -65,6 +66,7 @@ static void retire(struct connection *connection, size_t sent)
 /* Writes what is ready; true when it went out completely. */
 bool connection_write_ready(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     while (writable(connection->first)) {
         struct iovec parts[PARTS_MAX];
         size_t offered;
@@ -131,6 +133,7 @@ static void write_all(struct connection *connection)
 
 void connection_flush(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection->state == CONNECTION_CLOSED || connection->state == CONNECTION_LINGERING) {
         return;
     }

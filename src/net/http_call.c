@@ -1,5 +1,6 @@
 #include "net/http_call.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ static const struct ending *ending_of(const struct http_call *call, CURLcode res
 
 void http_call_heard(struct http_call *call)
 {
+    assert(loop_is_mine(call->client->loop));
     call->heard_ms = uv_now(loop_uv(call->client->loop));
 }
 
@@ -210,6 +212,7 @@ static void on_silence_closed(uv_handle_t *handle)
 
 void http_call_watch_silence(struct http_call *call, int64_t silence_ms)
 {
+    assert(loop_is_mine(call->client->loop));
     if (silence_ms <= 0) {
         return;
     }
@@ -252,6 +255,7 @@ void http_call_free(struct http_call *call)
 
 void http_call_finish(struct http_call *call, CURLcode result)
 {
+    assert(loop_is_mine(call->client->loop));
     bool is_told = call->stage != CALL_CANCELLED;
     struct failure failure = {0};
     if (call->upgrade && call->stage == CALL_RUNNING && !call->broken && result == CURLE_OK) {
@@ -277,6 +281,7 @@ void http_call_finish(struct http_call *call, CURLcode result)
 
 void http_call_listen(struct http_call *call)
 {
+    assert(loop_is_mine(call->client->loop));
     CURL *easy = call->easy;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
@@ -292,6 +297,7 @@ void http_call_listen(struct http_call *call)
 
 void http_call_add(struct http_call *call)
 {
+    assert(loop_is_mine(call->client->loop));
     call->stage = CALL_RUNNING;
     if (curl_multi_add_handle(call->client->multi, call->easy) != CURLM_OK) {
         abort(); /* only for want of memory or a broken handle */
@@ -314,6 +320,7 @@ void http_call_cancel(struct http_call *call)
 
 void http_call_pause(struct http_call *call, bool paused)
 {
+    assert(loop_is_mine(call->client->loop));
     if (call->stage == CALL_ENDED || call->is_paused == paused) {
         return;
     }

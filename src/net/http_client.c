@@ -1,5 +1,6 @@
 #include "net/http_client.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,11 +31,13 @@ static void on_ready(void *owner, int fd, unsigned events)
 
 void http_client_forget_socket(struct http_client *client, curl_socket_t fd)
 {
+    assert(loop_is_mine(client->loop));
     socket_set_drop(&client->sockets, fd);
 }
 
 void http_client_close_socket(struct http_client *client, curl_socket_t fd)
 {
+    assert(loop_is_mine(client->loop));
     http_client_forget_socket(client, fd);
     close(fd);
 }
@@ -125,6 +128,7 @@ static void take_changed(struct http_client *client)
 
 void http_client_run_deferred(struct http_client *client)
 {
+    assert(loop_is_mine(client->loop));
     if (client->inside || client->is_settling) {
         client->is_unsettled = true;
         return;
@@ -201,6 +205,7 @@ struct http_client *http_client_new(struct loop *loop, const struct http_client_
 
 void http_client_stop_waiting(struct http_client *client)
 {
+    assert(loop_is_mine(client->loop));
     client->is_stopping = true;
     for (struct http_call *call = client->calls; call; call = call->next) {
         if (!call->is_headed && !call->broken) {

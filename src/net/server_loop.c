@@ -1,5 +1,6 @@
 #include "net/server_loop.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -22,6 +23,7 @@ static void pool_fill(struct id_source *source, void *bytes, size_t count)
 
 struct slice server_loop_date(struct server_loop *home)
 {
+    assert(loop_is_mine(home->loop));
     int64_t wall_ms = clock_wall_ms(home->options->clock);
     if (wall_ms / 1000 != home->date_second) {
         home->date_second = wall_ms / 1000;
@@ -32,6 +34,7 @@ struct slice server_loop_date(struct server_loop *home)
 
 void server_loop_mark_dirty(struct server_loop *home, struct connection *connection)
 {
+    assert(loop_is_mine(home->loop));
     if (!connection->dirty) {
         connection->dirty = true;
         connection->dirty_next = home->dirty;
@@ -154,6 +157,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
 void server_loop_check_drained(struct server_loop *home)
 {
+    assert(loop_is_mine(home->loop));
     if (!home->draining || home->connection_count > 0 || uv_is_closing((uv_handle_t *)&home->sweeper)) {
         return;
     }
@@ -176,6 +180,7 @@ static void close_quiet(struct server_loop *home, enum connection_wait wait)
 
 void server_loop_drain(struct server_loop *home, int64_t timeout_ms)
 {
+    assert(loop_is_mine(home->loop));
     home->now_ms = clock_steady_ms(home->options->clock);
     home->draining = true;
     home->cut_at_ms = home->now_ms + timeout_ms;

@@ -169,6 +169,7 @@ void stream_pause(struct stream *stream, bool paused)
 
 void connection_end_stream(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     if (connection->state == CONNECTION_STREAMING) {
         connection_enter(connection, CONNECTION_ENDING);
     }
@@ -197,6 +198,7 @@ enum stream_kind stream_kind(const struct stream *stream)
 
 void stream_on_lost(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     const struct stream_handler *handler = connection->stream.handler;
     if (!handler) {
         return;
@@ -233,6 +235,7 @@ static void feed_held(struct connection *connection)
 
 void stream_on_flushed(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct stream *stream = &connection->stream;
     feed_held(connection);
     if (connection->write_blocked || connection->state == CONNECTION_CLOSED || !stream->handler) {
@@ -263,6 +266,7 @@ static bool read_once(struct connection *connection)
 
 void stream_on_readable(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     while (read_once(connection) && connection_has_unread(connection)) {
     }
 }

@@ -1,5 +1,6 @@
 #include "wire/websocket.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -74,6 +75,7 @@ bool websocket_compose_head(struct exchange *exchange, struct buffer *out)
 
 bool websocket_write_control(struct connection *connection)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct websocket *websocket = connection->stream.websocket;
     if (!websocket || websocket->control.len == 0 || connection->stream.mid_frame) {
         return true;
@@ -165,6 +167,7 @@ static void count_message(struct connection *connection)
 
 void websocket_feed(struct connection *connection, struct slice bytes)
 {
+    assert(loop_is_mine(connection->home->loop));
     struct stream *stream = &connection->stream;
     while (connection->state == CONNECTION_STREAMING) {
         struct websocket_decoder *decoder = &stream->websocket->decoder;

@@ -156,18 +156,23 @@ bool db_options_have_other_writers(const struct db_options *options)
 
 enum status db_begin(struct db *db, struct failure *failure)
 {
+    assert(db->scope == DB_IDLE);
     db->writes = 0;
     seal_reset(db);
-    return db->vtable->begin(db, failure);
+    enum status status = db->vtable->begin(db, failure);
+    db->scope = status == STATUS_OK ? DB_WRITES : DB_IDLE;
+    return status;
 }
 
 enum status db_commit(struct db *db, struct failure *failure)
 {
+    assert(db->scope == DB_WRITES);
     enum status status = seal_check_commit(db, failure);
     if (status == STATUS_OK) {
         status = counts_flush(db, failure);
     }
     if (status == STATUS_OK) {
+        db->scope = DB_IDLE;
         return db->vtable->commit(db, failure);
     }
     db_rollback(db);
@@ -177,6 +182,7 @@ enum status db_commit(struct db *db, struct failure *failure)
 void db_rollback(struct db *db)
 {
     db->count_changes.count = 0;
+    db->scope = DB_IDLE;
     db->vtable->rollback(db);
     seal_reset(db);
     seal_forget(db);
@@ -194,12 +200,17 @@ bool db_must_run_again(const struct db *db)
 
 enum status db_begin_read(struct db *db, struct failure *failure)
 {
+    assert(db->scope == DB_IDLE);
     seal_reset(db);
-    return db->vtable->begin_read(db, failure);
+    enum status status = db->vtable->begin_read(db, failure);
+    db->scope = status == STATUS_OK ? DB_READS : DB_IDLE;
+    return status;
 }
 
 enum status db_end_read(struct db *db, struct failure *failure)
 {
+    assert(db->scope != DB_IDLE);
+    db->scope = DB_IDLE;
     return db->vtable->end_read(db, failure);
 }
 

@@ -8,10 +8,18 @@
 #include "store/db.h"
 
 /* The first member of each engine's own connection struct. */
+/* What is under way on a connection. */
+enum db_scope {
+    DB_IDLE,
+    DB_READS,  /* db_begin_read */
+    DB_WRITES, /* db_begin */
+};
+
 struct db {
     const struct db_vtable *vtable;
     enum db_engine engine;
     struct count_changes count_changes;
+    enum db_scope scope;
     int64_t writes;    /* statements run since begin that write */
     struct seal *seal; /* NULL = content is not encrypted */
 };

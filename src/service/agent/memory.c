@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/agent/memory.h"
 
 #include "base/caseless.h"
@@ -94,6 +96,7 @@ static bool is_wanted(const struct memory *memory, struct slice query)
 enum status memory_recall(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                           struct slice *out)
 {
+    assert(call_writes(call));
     struct memory *memories;
     size_t count = 0;
     struct slice query = json_text_of(arguments, "query");
@@ -144,6 +147,7 @@ static enum status check_room(struct call *call, const struct session *session)
 enum status memory_add(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                        struct slice *out)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     struct memory memory = {.tenant_key = session->tenant_key,
                             .agent = session->agent,
@@ -178,6 +182,7 @@ static enum status find(struct call *call, const struct session *session, struct
 enum status memory_update(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                           struct slice *out)
 {
+    assert(call_writes(call));
     struct memory memory;
     enum status status = check_text(call, json_text_of(arguments, "text"));
     if (status == STATUS_OK) {
@@ -196,6 +201,7 @@ enum status memory_update(struct call *call, struct loaded_session *loaded, cons
 enum status memory_delete(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                           struct slice *out)
 {
+    assert(call_writes(call));
     struct memory memory;
     enum status status = find(call, &loaded->session, json_text_of(arguments, "id"), &memory);
     if (status != STATUS_OK) {

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/ask/ask.h"
 
 #include "service/agent/agent.h"
@@ -9,6 +11,7 @@
 
 enum status ask_load_count(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     if (loaded->asks_known) {
         return STATUS_OK;
     }
@@ -45,6 +48,7 @@ static enum status keep_cap(struct call *call, struct loaded_session *loaded, co
 
 enum status ask_close(struct call *call, struct loaded_session *loaded, const struct ask *ask, struct slice actor)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     change_ask_over(call->arena, ask, &changes);
     for (size_t i = 0; i < changes.count; i++) {
@@ -115,11 +119,13 @@ static enum status refresh(struct call *call, struct loaded_session *loaded, con
 
 enum status ask_refresh(struct call *call, struct loaded_session *loaded, bool moves)
 {
+    assert(call_writes(call));
     return refresh(call, loaded, moves ? "answered" : NULL);
 }
 
 enum status ask_follow(struct call *call, struct loaded_session *loaded, const struct ask *ask)
 {
+    assert(call_writes(call));
     bool of_step = step_asks(ask);
     enum status status = ask_refresh(call, loaded, !of_step);
     return status == STATUS_OK && of_step ? step_follow_ask(call, loaded, ask) : status;
@@ -223,6 +229,7 @@ static enum status put(struct call *call, struct loaded_session *loaded, struct 
 
 enum status ask_open(struct call *call, struct loaded_session *loaded, struct ask *ask)
 {
+    assert(call_writes(call));
     struct ask stored;
     const struct session *session = &loaded->session;
     enum status status = ask_fill(call, session, ask);
@@ -282,6 +289,7 @@ static enum status close_as(struct call *call, struct loaded_session *loaded, st
 
 enum status ask_cancel(struct call *call, struct loaded_session *loaded, struct slice ask_id, struct slice reason)
 {
+    assert(call_writes(call));
     struct ask ask;
     enum status status = ask_load(call, &loaded->session, ask_id, &ask);
     if (status != STATUS_OK || ask.state != ASK_PENDING) {
@@ -300,6 +308,7 @@ enum status ask_withdraw(struct call *call, struct slice session_id, struct slic
 
 enum status ask_cancel_all(struct call *call, struct loaded_session *loaded, struct slice reason)
 {
+    assert(call_writes(call));
     struct ask *pending;
     size_t count = 0;
     const struct session *session = &loaded->session;
@@ -317,6 +326,7 @@ enum status ask_cancel_all(struct call *call, struct loaded_session *loaded, str
 
 enum status ask_after_move(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     enum session_status work = loaded->session.status;
     if (!session_status_takes_prompt(work) && !session_status_is_ended(work)) {
         return STATUS_OK;
@@ -329,6 +339,7 @@ enum status ask_after_move(struct call *call, struct loaded_session *loaded)
 
 enum status ask_after_park(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     int64_t asked = 0;
     const struct session *session = &loaded->session;
     enum status status = ask_load_count(call, loaded);
@@ -342,6 +353,7 @@ enum status ask_after_park(struct call *call, struct loaded_session *loaded)
 
 enum status ask_expire(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
+    assert(call_writes(call));
     struct ask *pending, *of_step = NULL;
     size_t count = 0;
     const struct session *session = &loaded->session;

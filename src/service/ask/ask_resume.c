@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/ask/ask_internal.h"
 
 /* Of one message; what lies further back is asked anew. */
@@ -150,6 +152,7 @@ static enum status rename_if_taken(struct call *call, const struct session *sess
 
 enum status ask_open_again(struct call *call, struct loaded_session *loaded, int64_t after, struct ask *ask)
 {
+    assert(call_writes(call));
     struct traces traces = {0};
     struct ask stored;
     const struct trace *found = NULL;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/ask/ask_internal.h"
 
 enum status ask_apply_rules(struct call *call, const struct session *session, struct ask *ask, bool *out_found)
@@ -70,6 +72,7 @@ static enum status answer_the_same(struct call *call, struct loaded_session *loa
 enum status ask_add_rule(struct call *call, struct loaded_session *loaded, const struct ask *ask,
                          const struct ask_reply *reply, const struct ask_grant *grant)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     if (reply->decision != DECISION_SESSION && reply->decision != DECISION_ALWAYS) {
         return STATUS_OK;
@@ -116,6 +119,7 @@ enum status ask_rules(struct call *call, struct ask_rule **out, size_t *out_coun
 
 enum status ask_forget_rules(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     return store_ask_rule_delete_of_session(call->db, loaded->session.tenant_key, loaded->session.key, &call->failure);
 }
 

@@ -165,5 +165,6 @@ enum status command_run_once(struct call *call, struct command *command, const s
 
 enum status command_forget_answers(struct call *call, struct slice subject)
 {
+    assert(call_writes(call));
     return store_idempotency_forget(call->db, call->who->tenant_key, subject, &call->failure);
 }

@@ -1,8 +1,13 @@
+#include <assert.h>
+
 #include "service/identity/identity.h"
 #include "service/core/transaction_internal.h"
 
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
+
+/* The one this thread has begun. */
+static _Thread_local const struct transaction *open_transaction;
 
 void transaction_init(struct transaction *transaction, const struct service *service, struct db *db)
 {
@@ -27,14 +32,23 @@ struct call transaction_call(struct transaction *transaction, struct arena *aren
 
 enum status transaction_begin(struct transaction *transaction, struct failure *failure)
 {
+    assert(!open_transaction && !transaction->touched && !transaction->publication);
     transaction->touches = transaction->saves = 0;
     transaction->work_queued = transaction->identity_changed = false;
     transaction->earliest_timer_ms = 0;
-    return db_begin(transaction->db, failure);
+    enum status status = db_begin(transaction->db, failure);
+    open_transaction = status == STATUS_OK ? transaction : NULL;
+    return status;
+}
+
+bool transaction_is_open(const struct transaction *transaction)
+{
+    return open_transaction == transaction;
 }
 
 void transaction_touch(struct transaction *transaction, struct loaded_session *loaded)
 {
+    assert(transaction_is_open(transaction));
     transaction->touches++;
     if (!loaded->touched) {
         loaded->touched = true;
@@ -48,6 +62,8 @@ enum status transaction_save(struct transaction *transaction, struct loaded_sess
     if (loaded->changed == 0) {
         return STATUS_OK;
     }
+    assert(transaction_is_open(transaction) && loaded->touched);
+    assert(loaded->session.last_sequence >= loaded->stored_sequence);
     int64_t writes_before = db_writes(transaction->db);
     enum status status = store_session_update(transaction->db, &loaded->session, loaded->changed,
                                               loaded->stored_sequence, loaded->stored_work, failure);
@@ -87,6 +103,8 @@ static void repack(struct loaded_session *loaded)
 
 void transaction_rollback(struct transaction *transaction)
 {
+    assert(!open_transaction || transaction_is_open(transaction));
+    open_transaction = NULL;
     db_rollback(transaction->db);
     while (transaction->touched) {
         struct loaded_session *loaded = transaction->touched;
@@ -103,6 +121,7 @@ void transaction_rollback(struct transaction *transaction)
 enum status transaction_commit(struct transaction *transaction, struct publication **out_publication,
                                struct failure *failure)
 {
+    assert(transaction_is_open(transaction));
     enum status status = save_touched(transaction, failure);
     if (status == STATUS_OK) {
         status = db_commit(transaction->db, failure);
@@ -111,8 +130,10 @@ enum status transaction_commit(struct transaction *transaction, struct publicati
         transaction_rollback(transaction);
         return status;
     }
+    open_transaction = NULL;
     while (transaction->touched) {
         struct loaded_session *loaded = transaction->touched;
+        assert(loaded->changed == 0 && loaded->stored_sequence == loaded->session.last_sequence);
         transaction->touched = loaded->next_touched;
         loaded->touched = false;
         if (loaded->lease_known && !loaded->has_lease) {

@@ -67,6 +67,14 @@ extern const struct principal server_principal;
 /* A call in this unit, now. */
 struct call transaction_call(struct transaction *transaction, struct arena *arena, const struct principal *who);
 
+/* Between begin and its end, on the thread that began it. */
+bool transaction_is_open(const struct transaction *transaction);
+/* May this call change anything? Every function that gets a loaded session asks. */
+static inline bool call_writes(const struct call *call)
+{
+    return call->transaction && call->db == call->transaction->db && transaction_is_open(call->transaction);
+}
+
 MUST_CHECK enum status transaction_begin(struct transaction *transaction, struct failure *failure);
 /* Saves the touched sessions and commits. On success *out_publication (may be NULL) is what to publish; the caller owns
  * it. On failure nothing was written and the group's sessions are forgotten. */

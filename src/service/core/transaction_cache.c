@@ -122,6 +122,7 @@ static struct loaded_session *adopt(struct transaction *transaction, const struc
 enum status transaction_load(struct transaction *transaction, int64_t tenant_key, struct slice id,
                              struct loaded_session **out, struct failure *failure)
 {
+    assert(transaction_is_open(transaction));
     if (!session_id_is_valid(id)) {
         return STATUS_NOT_FOUND;
     }
@@ -143,6 +144,7 @@ enum status transaction_load(struct transaction *transaction, int64_t tenant_key
 enum status transaction_load_key(struct transaction *transaction, int64_t tenant_key, int64_t key,
                                  struct loaded_session **out, struct failure *failure)
 {
+    assert(transaction_is_open(transaction));
     *out = map_get(&transaction->by_key, slice_from(&key, sizeof key));
     if (*out) {
         (*out)->used_by = transaction->command;
@@ -162,6 +164,7 @@ enum status transaction_load_key(struct transaction *transaction, int64_t tenant
 enum status transaction_load_fresh(struct transaction *transaction, int64_t tenant_key, int64_t key,
                                    struct loaded_session **out, struct failure *failure)
 {
+    assert(transaction_is_open(transaction));
     enum status status = transaction_load_key(transaction, tenant_key, key, out, failure);
     bool remembered = status == STATUS_OK && (*out)->loaded_by != transaction->command && !(*out)->touched;
     if (!remembered || !db_has_other_writers(transaction->db)) {

@@ -1,8 +1,11 @@
+#include <assert.h>
+
 #include "service/core/transaction_internal.h"
 
 enum status transaction_lease(struct transaction *transaction, struct loaded_session *loaded, const struct lease **out,
                               struct failure *failure)
 {
+    assert(transaction_is_open(transaction));
     bool fresh = !db_has_other_writers(transaction->db) || loaded->lease_known_by == transaction->command;
     if (!loaded->lease_known || !fresh) {
         arena_reset(&loaded->lease_arena);
@@ -25,6 +28,8 @@ enum status transaction_lease(struct transaction *transaction, struct loaded_ses
 enum status transaction_lease_put(struct transaction *transaction, struct loaded_session *loaded,
                                   const struct lease *lease, struct failure *failure)
 {
+    assert(transaction_is_open(transaction));
+    assert(lease->session_key == loaded->session.key);
     transaction_touch(transaction, loaded);
     struct lease copy = *lease;
     struct arena fresh = {0};
@@ -41,6 +46,7 @@ enum status transaction_lease_put(struct transaction *transaction, struct loaded
 bool transaction_lease_renew(const struct call *call, struct loaded_session *loaded, int64_t expires_at_ms)
 {
     struct transaction *transaction = call->transaction;
+    assert(loaded->lease_known && loaded->has_lease);
     if (db_has_other_writers(transaction->db) || loaded->touched ||
         !renewals_take(&transaction->renewals, &loaded->lease, expires_at_ms, call->now_ms, call->steady_ms)) {
         return false;
@@ -53,6 +59,7 @@ bool transaction_lease_renew(const struct call *call, struct loaded_session *loa
 enum status transaction_lease_delete(struct transaction *transaction, struct loaded_session *loaded,
                                      struct failure *failure)
 {
+    assert(transaction_is_open(transaction));
     transaction_touch(transaction, loaded);
     loaded->lease_known = true;
     loaded->lease_known_by = transaction->command;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "base/budget.h"
 #include "domain/silence.h"
 #include "service/session/media.h"
@@ -7,6 +9,7 @@
 
 static void publish(struct transaction *transaction, const struct publication_entry *entry)
 {
+    assert(transaction_is_open(transaction));
     if (!transaction->publication) {
         transaction->publication = publication_new();
     }
@@ -16,6 +19,7 @@ static void publish(struct transaction *transaction, const struct publication_en
 static void publish_event(struct transaction *transaction, const struct session *session, const struct event *event,
                           enum session_status before)
 {
+    assert(event->sequence > 0 && event->sequence <= session->last_sequence);
     transaction->scratch.len = 0;
     event_write(&transaction->scratch, session->id, event);
     publish(transaction, &(struct publication_entry){
@@ -59,6 +63,7 @@ static void apply(struct call *call, struct loaded_session *loaded, struct event
     event->at_ms = event->at_ms ? event->at_ms : call->now_ms;
     event->actor = slice_present(event->actor) ? event->actor : call->who->name;
     loaded->changed |= session_apply(&loaded->session, event, &loaded->arena);
+    assert(loaded->session.last_sequence == event->sequence);
 }
 
 /* After a change of the session, or its creation. */
@@ -80,6 +85,7 @@ static enum status settle_media(struct call *call, const struct session *session
 
 enum status session_append_events(struct call *call, struct loaded_session *loaded, struct event *events, size_t count)
 {
+    assert(call_writes(call));
     struct transaction *transaction = call->transaction;
     enum session_status before = loaded->session.status;
     bool held = session_blocks_turns(&loaded->session);
@@ -123,12 +129,14 @@ enum status session_append_events(struct call *call, struct loaded_session *load
 
 enum status session_append_changes(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
+    assert(call_writes(call));
     return session_append_events(call, loaded, changes->events, changes->count);
 }
 
 enum status transaction_create(struct call *call, int64_t tenant_key, struct slice id, const struct changes *changes,
                                struct loaded_session **out)
 {
+    assert(call_writes(call));
     struct transaction *transaction = call->transaction;
     if (budget_check(&call->failure) != STATUS_OK) {
         return call->failure.status;
@@ -153,6 +161,7 @@ enum status transaction_create(struct call *call, int64_t tenant_key, struct sli
     loaded->lease_known = loaded->prompts_known = loaded->asks_known = loaded->children_known = true;
     note_queue_place(transaction, &loaded->session, false);
     transaction->work_queued |= session_status_is_claimable(loaded->session.status);
+    assert(loaded->session.key != 0 && loaded->changed == 0);
     *out = loaded;
     return automation_run_begin(call, &loaded->session);
 }
@@ -160,7 +169,9 @@ enum status transaction_create(struct call *call, int64_t tenant_key, struct sli
 enum status transaction_timer(struct call *call, const struct loaded_session *loaded, enum timer_kind kind,
                               int64_t due_ms)
 {
+    assert(call_writes(call));
     struct transaction *transaction = call->transaction;
+    assert(due_ms >= 0 && loaded->session.key != 0);
     bool is_lease = kind == TIMER_LEASE; /* its own row says when it is due */
     if (due_ms == 0) {
         return is_lease ? STATUS_OK : store_timer_delete(transaction->db, kind, loaded->session.key, &call->failure);
@@ -202,6 +213,7 @@ void transaction_close_streams_of(struct transaction *transaction, int64_t tenan
 void transaction_identity_changed(struct call *call)
 {
     struct transaction *transaction = call->transaction;
+    assert(call_writes(call));
     if (!transaction->identity_changed) {
         transaction->identity_changed = true;
         db_touch(transaction->db, call->who->tenant_key, IDENTITY_TOUCHED);
@@ -211,6 +223,7 @@ void transaction_identity_changed(struct call *call)
 
 enum status transaction_delete(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct transaction *transaction = call->transaction;
     /* The row must be as the store knows it before it goes, or counts would drift. */
     transaction_touch(transaction, loaded);

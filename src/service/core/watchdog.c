@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/core/watchdog.h"
 
 #include "service/ask/ask.h"
@@ -182,6 +184,7 @@ static enum status act(struct call *call, struct loaded_session *loaded, const s
 
 enum status watchdog_look(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct health_facts facts;
     struct health_finding findings[HEALTH_FINDINGS_MAX];
     enum status status = gather(call, loaded, &facts);
@@ -195,6 +198,7 @@ enum status watchdog_look(struct call *call, struct loaded_session *loaded)
 /* Where somebody was there meanwhile, or a turn is under way, it asks again later. */
 enum status watchdog_stale(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     const struct health_limits *limits = &call->service->limits.health;
     struct health_facts facts = {.status = session->status, .silent_ms = since_wall(call, session->last_active_at_ms)};

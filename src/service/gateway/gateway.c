@@ -1,5 +1,6 @@
 #include "service/gateway/gateway.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "domain/redact.h"
@@ -46,6 +47,7 @@ struct slice gateway_tidy(const struct gateway *gateway, struct arena *arena, st
 enum status gateway_tell(struct call *call, struct loaded_session *loaded, const struct gateway_tool *tool,
                          struct slice call_id, const struct json *arguments, bool success, struct slice result)
 {
+    assert(call_writes(call));
     struct buffer metadata = {0};
     struct json_out out = json_out_to(&metadata);
     json_begin_object(&out);

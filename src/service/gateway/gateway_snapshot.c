@@ -1,5 +1,6 @@
 #include "service/gateway/gateway_snapshot.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -76,6 +77,7 @@ void gateway_snapshot_take(void *owner, int64_t tenant_key, int64_t session_key,
 
 enum status gateway_snapshot_keep(struct call *call, struct loaded_session *loaded, const struct json *snapshot)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     struct changes changes = {0};
     struct runtime_update news = {

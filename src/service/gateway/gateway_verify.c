@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 
 #include "service/gateway/gateway_internal.h"
@@ -113,6 +114,7 @@ void gateway_verify_begin(struct gateway_job *job)
 enum status gateway_verify_end(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                                struct slice result)
 {
+    assert(call_writes(call));
     struct media_list list = files_of(call->arena, arguments);
     (void)result;
     return media_put(call, &loaded->session, &list);

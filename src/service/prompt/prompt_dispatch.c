@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/prompt/prompt_internal.h"
 
 #include "service/agent/agent.h"
@@ -6,6 +8,7 @@
 
 enum status prompt_learn_queue(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     if (loaded->prompts_known) {
         return STATUS_OK;
     }
@@ -18,6 +21,7 @@ enum status prompt_learn_queue(struct call *call, struct loaded_session *loaded)
 
 enum status prompt_read_queue(struct call *call, struct loaded_session *loaded, struct prompt **out, size_t *out_count)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     *out_count = 0;
     enum status status = prompt_learn_queue(call, loaded);
@@ -37,6 +41,7 @@ static enum status remove_prompt(struct call *call, struct loaded_session *loade
 enum status prompt_withdraw_one(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
                                 const char *reason)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     change_withdraw(call->arena, prompt, reason, &changes);
     enum status status = session_append_changes(call, loaded, &changes);
@@ -46,6 +51,7 @@ enum status prompt_withdraw_one(struct call *call, struct loaded_session *loaded
 enum status prompt_withdraw_many(struct call *call, struct loaded_session *loaded, const struct slice *thread_id,
                                  const char *reason, struct prompt **out, size_t *out_count)
 {
+    assert(call_writes(call));
     size_t waiting;
     *out_count = 0;
     enum status status = prompt_read_queue(call, loaded, out, &waiting);
@@ -88,6 +94,7 @@ enum status prompt_turn_left(struct call *call, const struct session *session, s
 
 enum status prompt_turn_left_for(struct call *call, struct loaded_session *loaded, const struct prompt *prompt)
 {
+    assert(call_writes(call));
     struct prompt *queue;
     size_t count = 0;
     int64_t turns_max;
@@ -108,6 +115,7 @@ enum status prompt_turn_left_for(struct call *call, struct loaded_session *loade
 enum status prompt_dispatch(struct call *call, struct loaded_session *loaded, const struct prompt *prompts,
                             size_t count, struct prompt_receipt *receipt)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     int64_t sequence = loaded->session.last_sequence + 1;
     enum status status = change_dispatch(call->arena, &loaded->session, prompts, count, &changes, &call->failure);
@@ -157,6 +165,7 @@ static enum status dispatch_ready(struct call *call, struct loaded_session *load
 
 enum status prompt_dispatch_next(struct call *call, struct loaded_session *loaded, struct prompt_receipt *receipt)
 {
+    assert(call_writes(call));
     struct prompt first;
     const struct session *session = &loaded->session;
     struct failure turn_limit;
@@ -184,6 +193,7 @@ enum status prompt_dispatch_next(struct call *call, struct loaded_session *loade
 
 enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     enum session_status work = loaded->session.status;
     bool at_rest = session_takes_prompt(&loaded->session);
     if (!at_rest && !session_status_is_ended(work)) {
@@ -204,6 +214,7 @@ enum status prompt_after_move(struct call *call, struct loaded_session *loaded)
 
 enum status prompt_collect_over(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
+    assert(call_writes(call));
     struct prompt *queue;
     size_t count;
     enum status status = STATUS_OK;

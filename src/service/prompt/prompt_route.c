@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/prompt/prompt_internal.h"
 
 static enum status find_user(struct call *call, struct slice user_id, struct user *out)
@@ -78,6 +80,7 @@ enum status prompt_name_sender(struct call *call, const struct session_access *e
 enum status prompt_log(struct call *call, struct loaded_session *loaded, const struct prompt *prompt,
                        struct prompt_receipt *out)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     enum status status = prompt_check_append(&loaded->session, &call->failure);
     if (status == STATUS_OK) {

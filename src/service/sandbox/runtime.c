@@ -1,5 +1,6 @@
 #include "service/sandbox/runtime.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -10,6 +11,7 @@
 
 enum status runtime_append(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
+    assert(call_writes(call));
     const enum runtime before = loaded->session.runtime;
     enum status status = session_append_changes(call, loaded, changes);
     const enum runtime now = loaded->session.runtime;

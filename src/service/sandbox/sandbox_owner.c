@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/sandbox/sandbox_owner.h"
 
 #include "service/sandbox/runtime.h"
@@ -41,6 +43,7 @@ static enum status append(struct call *call, struct loaded_session *loaded, stru
 enum status sandbox_owner_take_over(struct call *call, struct loaded_session *loaded, const struct host_place *place,
                                     bool snapshot_kept)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     bool has_snapshot = session_has_snapshot(session);
     bool sleeps_well = runtime_is_hibernated(session->runtime) && snapshot_kept;

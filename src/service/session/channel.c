@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/session/channel.h"
 
 #include "domain/input.h"
@@ -118,6 +120,7 @@ enum status channel_unbind(struct call *call, struct slice session_id, struct sl
 
 enum status channel_bind_web(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     if (!slice_present(session->owner) || !session_is_conversation(session)) {
         return STATUS_OK;
@@ -145,6 +148,7 @@ static enum status remember(struct call *call, struct loaded_session *loaded, st
 
 enum status channel_note_message(struct call *call, struct loaded_session *loaded, struct slice metadata)
 {
+    assert(call_writes(call));
     const struct json *said = NULL;
     struct channel channel;
     bool is_new = false;
@@ -230,6 +234,7 @@ static enum status settle_due(struct call *call, struct loaded_session *loaded, 
 
 enum status channel_followup(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
+    assert(call_writes(call));
     struct channel *channels;
     size_t count = 0;
     int64_t next_ms = 0;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/session/people.h"
 
 #include "base/hash.h"
@@ -231,6 +233,7 @@ static enum status join(struct call *call, const struct share_link *link, struct
 
 enum status share_redeem(struct call *call, struct slice token, struct session_access *out, enum access_role *out_role)
 {
+    assert(call_writes(call));
     struct share_link link;
     struct loaded_session *loaded = NULL;
     enum access_role present = ACCESS_NONE;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/session/session.h"
 
 #include "service/ask/ask.h"
@@ -19,6 +21,7 @@ static enum status start_stale(struct call *call, struct loaded_session *loaded)
 
 enum status session_start_timers(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     enum status status = STATUS_OK;
     if (session->expires_at_ms != 0) {
@@ -34,6 +37,7 @@ enum status session_start_timers(struct call *call, struct loaded_session *loade
 /* An end stops the timers; whoever comes back from it needs them again. */
 enum status session_revive(struct call *call, struct loaded_session *loaded, struct changes *changes)
 {
+    assert(call_writes(call));
     bool was_ended = session_status_is_ended(loaded->session.status);
     enum status status = session_append_changes(call, loaded, changes);
     if (status != STATUS_OK || !was_ended || session_status_is_ended(loaded->session.status)) {
@@ -49,6 +53,7 @@ enum status session_revive(struct call *call, struct loaded_session *loaded, str
 enum status session_tell_parent(struct call *call, struct loaded_session *parent, enum event_kind kind,
                                 const struct session *child)
 {
+    assert(call_writes(call));
     struct changes note = {0};
     parent->children_known = parent->has_children = true;
     const char *keys[] = {"child_id", "status"};
@@ -59,6 +64,7 @@ enum status session_tell_parent(struct call *call, struct loaded_session *parent
 
 enum status session_update(struct call *call, struct slice id, const struct json *patch, struct session_access *out)
 {
+    assert(call_writes(call));
     struct session_access entry;
     struct changes changes = {0};
     enum status status = session_authorize(call, id, ACTION_UPDATE, &entry);
@@ -90,6 +96,7 @@ enum status session_update(struct call *call, struct slice id, const struct json
 enum status session_set_git_state(struct call *call, struct slice id, const struct json *git_state,
                                   struct session_access *out)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     const struct json *patch;
     struct slice text = arena_format(call->arena, "{\"details\":{\"git_state\":%.*s}}", SLICE_ARG(git_state->raw));
@@ -106,6 +113,7 @@ enum status session_set_git_state(struct call *call, struct slice id, const stru
 
 enum status session_set_archived(struct call *call, struct slice id, bool archived, struct session_access *out)
 {
+    assert(call_writes(call));
     struct session_access entry;
     struct changes changes = {0};
     enum status status = session_authorize(call, id, ACTION_ARCHIVE, &entry);
@@ -126,6 +134,7 @@ enum status session_set_archived(struct call *call, struct slice id, bool archiv
 
 enum status session_drop_lease(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     const struct lease *lease;
     enum status status = transaction_lease(call->transaction, loaded, &lease, &call->failure);
     if (status == STATUS_OK && lease && agent_is_hosted((enum agent_driver)loaded->session.driver)) {
@@ -155,6 +164,7 @@ static enum status leave_worker(struct call *call, struct loaded_session *loaded
 
 enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     enum status status = STATUS_OK;
     if (!session_status_is_leased(loaded->session.status)) {
         status = leave_worker(call, loaded);
@@ -168,6 +178,7 @@ enum status session_leave_turn(struct call *call, struct loaded_session *loaded)
 
 enum status session_after_move(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     enum status status = session_leave_turn(call, loaded);
     return status == STATUS_OK && session_status_is_ended(loaded->session.status) ? session_end_run(call, loaded)
                                                                                   : status;
@@ -176,6 +187,7 @@ enum status session_after_move(struct call *call, struct loaded_session *loaded)
 enum status session_move(struct call *call, struct slice id, enum session_status to, struct slice reason,
                          struct session_access *out)
 {
+    assert(call_writes(call));
     struct session_access entry;
     enum status status = session_authorize(call, id, session_status_is_ended(to) ? ACTION_STOP : ACTION_APPEND, &entry);
     if (status != STATUS_OK) {
@@ -213,6 +225,7 @@ enum status session_move(struct call *call, struct slice id, enum session_status
 
 enum status session_reopen(struct call *call, struct slice id, struct session_access *out)
 {
+    assert(call_writes(call));
     struct session_access entry;
     struct changes changes = {0};
     enum status status = session_authorize(call, id, ACTION_APPEND, &entry);

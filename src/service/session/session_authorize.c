@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/session/session.h"
 
 #include "base/hash.h"
@@ -68,6 +70,7 @@ static enum status enter_lease(struct call *call, struct loaded_session **loaded
 
 enum status session_authorize(struct call *call, struct slice id, enum action action, struct session_access *out)
 {
+    assert(call_writes(call));
     struct loaded_session *loaded;
     bool holds_lease = false;
     enum status status = transaction_load(call->transaction, call->who->tenant_key, id, &loaded, &call->failure);

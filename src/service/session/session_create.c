@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/agent/agent.h"
 #include "service/session/channel.h"
 #include "service/session/session_end.h"
@@ -183,6 +185,7 @@ static enum status check_no_secret(struct call *call, const struct session_input
 enum status session_create(struct call *call, const struct session_input *input, struct session_access *out,
                            bool *out_created)
 {
+    assert(call_writes(call));
     struct slice id;
     enum status status = check_no_secret(call, input);
     if (status == STATUS_OK) {
@@ -283,6 +286,7 @@ static enum status retry_input(struct call *call, const struct session *old, str
 
 enum status session_retry(struct call *call, struct slice id, struct session_access *out)
 {
+    assert(call_writes(call));
     struct session_access entry;
     struct session_input input;
     struct slice new_id;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/session/session_end.h"
 
 #include "service/session/session_internal.h"
@@ -129,12 +131,14 @@ static enum status end_descendants(struct call *call, struct loaded_session *roo
 
 enum status session_end_close(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     enum status status = stop_timers(call, loaded);
     return status == STATUS_OK ? tell_parent(call, &loaded->session) : status;
 }
 
 enum status session_end_run(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     bool rest;
     enum status status = session_end_close(call, loaded);
     if (status == STATUS_OK) {
@@ -147,11 +151,13 @@ enum status session_end_run(struct call *call, struct loaded_session *loaded)
 
 enum status session_end_continue(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
+    assert(call_writes(call));
     return session_status_is_ended(loaded->session.status) ? end_descendants(call, loaded, out_again) : STATUS_OK;
 }
 
 enum status session_end(struct call *call, struct loaded_session *loaded, enum stop_reason stop, const char *reason)
 {
+    assert(call_writes(call));
     if (session_status_is_ended(loaded->session.status)) {
         return STATUS_OK;
     }
@@ -167,6 +173,7 @@ enum status session_end(struct call *call, struct loaded_session *loaded, enum s
 
 enum status session_end_erase(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct session gone = loaded->session;
     bool rest = call->service->limits.sessions.children_end_with_parent, step;
     enum status status = session_is_step(call, &gone, &step);
@@ -185,6 +192,7 @@ enum status session_end_erase(struct call *call, struct loaded_session *loaded)
 enum status session_end_stop(struct call *call, struct slice session_id, struct slice reason,
                              struct session_access *out, bool *out_changed)
 {
+    assert(call_writes(call));
     enum status status = session_authorize(call, session_id, ACTION_STOP, out);
     if (status != STATUS_OK) {
         return status;

@@ -1,5 +1,6 @@
 #include "service/session/tunnel.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "domain/tunnel.h"
@@ -102,6 +103,7 @@ enum status tunnel_find(struct call *call, struct slice session_id, struct slice
 enum status system_message_append(struct call *call, struct loaded_session *loaded, struct slice content,
                                   struct slice metadata)
 {
+    assert(call_writes(call));
     struct event event = {
         .kind = EVENT_SYSTEM_MESSAGE,
         .role = ROLE_SYSTEM,

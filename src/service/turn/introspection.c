@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/turn/introspection.h"
 
 #include "service/agent/agent.h"
@@ -71,6 +73,7 @@ static enum status count(struct call *call, struct loaded_session *loaded, struc
 
 enum status introspection_after_turn(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct introspection row;
     if (!may_apply(&loaded->session)) {
         return STATUS_OK;
@@ -84,6 +87,7 @@ enum status introspection_after_turn(struct call *call, struct loaded_session *l
 
 enum status introspection_overhear(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct introspection row;
     if (!may_apply(&loaded->session)) {
         return STATUS_OK;
@@ -94,6 +98,7 @@ enum status introspection_overhear(struct call *call, struct loaded_session *loa
 
 enum status introspection_on_message(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct introspection row;
     if (!may_apply(&loaded->session)) {
         return STATUS_OK;
@@ -156,6 +161,7 @@ static enum status fail(struct call *call, struct loaded_session *loaded, struct
 
 enum status introspection_due(struct call *call, struct loaded_session *loaded, bool *out_again)
 {
+    assert(call_writes(call));
     struct introspection row;
     struct session *session = &loaded->session;
     enum status status = load(call, session, &row);
@@ -214,6 +220,7 @@ static enum status enter(struct call *call, struct slice session_id, int64_t run
 
 enum status introspection_enter(struct call *call, struct slice session_id, int64_t run, struct session_access *out)
 {
+    assert(call_writes(call));
     struct introspection row;
     return enter(call, session_id, run, out, &row);
 }

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/turn/turn.h"
 #include "service/session/event.h"
 
@@ -106,6 +108,7 @@ static enum status note_interrupt(struct call *call, struct loaded_session *load
 enum status turn_interrupt_for_prompt(struct call *call, struct loaded_session *loaded, const char *reason,
                                       struct slice prompt_id, struct turn_interrupted *out)
 {
+    assert(call_writes(call));
     const struct lease *lease;
     *out = (struct turn_interrupted){loaded->session.fence, session_status_is_in_turn(loaded->session.status)};
     if (!out->requested) {
@@ -120,6 +123,7 @@ enum status turn_interrupt_for_prompt(struct call *call, struct loaded_session *
 
 enum status turn_request_interrupt(struct call *call, struct loaded_session *loaded, const char *reason)
 {
+    assert(call_writes(call));
     struct turn_interrupted ignored;
     return turn_interrupt_for_prompt(call, loaded, reason, (struct slice){0}, &ignored);
 }
@@ -159,6 +163,7 @@ enum status turn_interrupt(struct call *call, struct slice session_id, struct tu
 /* One that waits for a person would be run again by the answer. */
 enum status turn_after_requeue(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     bool interrupted = false;
     if (!session_status_is_claimable(loaded->session.status) && !session_status_is_waiting(loaded->session.status)) {
         return STATUS_OK;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "domain/change_turn.h"
 #include "domain/prompt.h"
 #include "service/turn/turn_close.h"
@@ -101,6 +103,7 @@ static enum status mark_open_calls(struct call *call, struct loaded_session *loa
 
 enum status turn_close_calls(struct call *call, struct loaded_session *loaded, struct slice thread_id)
 {
+    assert(call_writes(call));
     struct open_calls calls = {0};
     enum status status = read_turn(call, &loaded->session, &calls);
     return status == STATUS_OK ? mark_open_calls(call, loaded, thread_id, &calls) : status;

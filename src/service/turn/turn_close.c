@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/turn/turn_close.h"
 #include "service/session/event.h"
 
@@ -69,6 +71,7 @@ enum status turn_finish(struct call *call, struct slice session_id, struct slice
 enum status turn_end_claimed(struct call *call, struct loaded_session *loaded, enum session_status to,
                              const struct turn_end *end)
 {
+    assert(call_writes(call));
     const struct session *session = &loaded->session;
     bool is_hosted = agent_is_hosted((enum agent_driver)session->driver);
     if (is_hosted || session_status_is_waiting(to) || to == SESSION_PENDING || loaded->ended_turn == session->fence) {
@@ -154,6 +157,7 @@ static enum resume_policy policy_of(const struct agent *agent)
 
 enum status turn_abort(struct call *call, struct loaded_session *loaded, const char *cause)
 {
+    assert(call_writes(call));
     struct agent agent;
     struct slice thread_id = {0};
     struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
@@ -216,6 +220,7 @@ static enum status learn_end(struct call *call, struct loaded_session *loaded)
 
 enum status turn_abandon(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct slice thread_id = {0};
     struct turn_end end = {.stop = TURN_ABORTED, .error = TURN_CANCELLED};
     enum status status = learn_end(call, loaded);
@@ -243,6 +248,7 @@ static bool keep_type(void *owner, const struct event *event)
 
 enum status turn_resume(struct call *call, struct slice session_id, struct session_access *out)
 {
+    assert(call_writes(call));
     static const enum event_kind kinds[] = {EVENT_PROMPT_INTERRUPTED, EVENT_USER_MESSAGE, EVENT_SESSION_CLAIMED};
     bool interrupted = false;
     struct changes changes = {0};

@@ -185,6 +185,7 @@ static void load_run(struct read_job *job, struct db *db)
 
 void turn_load_input(struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     const struct turn_host_options *options = &turn->host->options;
     turn->load_job.run = load_run;
     assert(!turn->is_writing);

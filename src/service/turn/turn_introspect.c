@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "domain/introspection.h"
@@ -171,6 +172,7 @@ bool turn_introspect_event(struct event *event)
 
 bool turn_introspect_may_call(struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     bool may = turn->calls < turn->agent.introspection.tool_calls_max;
     turn->calls += may;
     return may;

@@ -73,6 +73,7 @@ static void enqueue_abort(struct turn *turn, const char *cause)
 
 void turn_abort_hosted(struct turn *turn, const char *cause)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (turn->introspects) { /* its run is found without a host */
         give_up(turn);
         return;
@@ -89,6 +90,7 @@ void turn_abort_hosted(struct turn *turn, const char *cause)
 
 void turn_take_loss(struct turn *turn, const char *cause)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (turn_is_open(turn)) {
         enqueue_abort(turn, cause);
     }
@@ -97,6 +99,7 @@ void turn_take_loss(struct turn *turn, const char *cause)
 /* A read under way may have missed the event that this call is for. */
 void turn_read_log(struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     turn->reads_log_again = turn->is_reading_log;
     if (!turn->is_reading_log && turn_is_open(turn)) {
         turn->is_reading_log = true;
@@ -356,6 +359,7 @@ static bool is_due(int64_t at_ms, int64_t now_ms)
 
 static void end_interrupted(struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (turn_is_open(turn)) {
         end_without_driver(turn, &(struct turn_end){.stop = TURN_ABORTED,
                                                     .to = SESSION_IDLE,

@@ -1,4 +1,6 @@
 /* Live output of a turn: shown as it comes, but for what may be the beginning of a secret or of a mark of silence. */
+#include <assert.h>
+
 #include "service/identity/secret.h"
 #include "service/turn/turn_run.h"
 
@@ -6,6 +8,7 @@ enum { DELTA_ROOM_BYTES = 80 };
 
 void turn_publish_delta(const struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
+    assert(loop_is_mine(turn->input.loop));
     struct publication *publication = publication_new();
     struct buffer json = {0};
     struct json_out out = json_out_to(&json);
@@ -67,6 +70,7 @@ static void show_key(void *owner, struct slice key, struct slice text)
 
 void turn_show_held(struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (turn->live.map.count > 0) {
         secret_streams_flush(&turn->live, show_key, turn);
     }
@@ -86,6 +90,7 @@ static void show_masked(struct turn *turn, struct secrets *secrets, bool hides_m
 
 void turn_take_delta(struct turn *turn, enum delta_kind kind, struct slice id, struct slice text)
 {
+    assert(loop_is_mine(turn->input.loop));
     struct secrets *secrets = turn->host->options.service->secrets;
     if (!turn_is_open(turn) || turn->introspects) {
         return;

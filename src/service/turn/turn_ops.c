@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "service/ask/ask.h"
@@ -39,6 +40,7 @@ static struct slice thread_of(const struct turn *turn, const struct event *event
 
 void turn_take_event(struct turn *turn, const struct event *event)
 {
+    assert(loop_is_mine(turn->input.loop));
     struct event kept = *event;
     if (turn->introspects && !turn_introspect_event(&kept)) {
         return;
@@ -56,6 +58,7 @@ void turn_take_event(struct turn *turn, const struct event *event)
 
 void turn_take_ask(struct turn *turn, const struct ask *ask)
 {
+    assert(loop_is_mine(turn->input.loop));
     struct turn_op *op = turn_op_new(TURN_OP_ASK);
     ask_copy(&op->ask, ask, &op->arena);
     op->bytes = ask->arguments.len + ask->schema.len + ask->details.len;
@@ -64,6 +67,7 @@ void turn_take_ask(struct turn *turn, const struct ask *ask)
 
 void turn_take_cancel(struct turn *turn, struct slice ask_id)
 {
+    assert(loop_is_mine(turn->input.loop));
     struct turn_op *op = turn_op_new(TURN_OP_CANCEL_ASK);
     op->id = arena_copy(&op->arena, ask_id);
     turn_enqueue(turn, op);
@@ -71,6 +75,7 @@ void turn_take_cancel(struct turn *turn, struct slice ask_id)
 
 void turn_take_state(struct turn *turn, struct slice json)
 {
+    assert(loop_is_mine(turn->input.loop));
     struct turn_op *op = turn_op_new(TURN_OP_SAVE_STATE);
     op->text = arena_copy(&op->arena, json);
     turn_enqueue(turn, op);
@@ -78,6 +83,7 @@ void turn_take_state(struct turn *turn, struct slice json)
 
 void turn_take_call(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (slice_is(tool, "save_snapshot") && !turn->introspects) {
         turn_snapshot_take(turn, then);
     } else {
@@ -87,6 +93,7 @@ void turn_take_call(struct turn *turn, struct slice tool, struct slice arguments
 
 void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments, struct turn_served then)
 {
+    assert(loop_is_mine(turn->input.loop));
     struct turn_op *op = turn_op_new(TURN_OP_CALL_SERVICE);
     op->id = arena_copy(&op->arena, tool);
     op->text = arena_copy(&op->arena, arguments);
@@ -97,6 +104,7 @@ void turn_serve_now(struct turn *turn, struct slice tool, struct slice arguments
 
 void turn_take_end(struct turn *turn, const struct turn_end *end)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (turn_stop_is_early(end->stop)) {
         turn_show_held(turn);
         turn_text_keep(turn);
@@ -115,6 +123,7 @@ void turn_take_end(struct turn *turn, const struct turn_end *end)
 
 bool turn_has_no_room(const struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     return turn->queued_bytes > turn->host->options.limits.said_bytes_max;
 }
 
@@ -126,6 +135,7 @@ static const bool kinds_after_text[] = {
 
 void turn_enqueue(struct turn *turn, struct turn_op *op)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (!turn_is_open(turn)) {
         turn_op_free(op);
         return;
@@ -172,6 +182,7 @@ static void take_for_writing(struct turn *turn)
 
 void turn_flush(struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     if (turn->is_writing || turn->is_loading || turn->state == TURN_OVER || turn->retry_at_ms) {
         return;
     }

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/turn/turn_partial.h"
 
 #include "domain/change_turn.h"
@@ -56,6 +58,7 @@ static void add_part(struct call *call, const struct session *session, const str
 
 enum status turn_keep_partial(struct call *call, struct loaded_session *loaded, struct slice thread_id)
 {
+    assert(call_writes(call));
     struct partial partial = {0};
     const struct json *parts = NULL;
     struct changes changes = {0};

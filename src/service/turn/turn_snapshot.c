@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "service/turn/turn_run.h"
@@ -29,6 +30,7 @@ static void on_taken(void *owner, struct slice result, struct slice error)
 
 void turn_snapshot_take(struct turn *turn, struct turn_served then)
 {
+    assert(loop_is_mine(turn->input.loop));
     const struct turn_host_options *options = &turn->host->options;
     if (!options->snapshot || !turn->input.sandbox || turn->snapshot) {
         then.done(then.owner, (struct slice){0},

@@ -1,4 +1,6 @@
 /* What a turn has shown of a message that is no event yet. */
+#include <assert.h>
+
 #include "domain/change_turn.h"
 #include "domain/prompt.h"
 #include "service/turn/turn_run.h"
@@ -13,6 +15,7 @@ static const struct {
 
 void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text)
 {
+    assert(loop_is_mine(turn->input.loop));
     size_t most = (size_t)turn->host->options.service->limits.event.bytes_max / EVENT_SHARE;
     for (size_t i = 0; i < TURN_TEXTS; i++) {
         struct buffer *open = &turn->open_texts[i];
@@ -24,6 +27,7 @@ void turn_text_add(struct turn *turn, enum delta_kind kind, struct slice text)
 
 void turn_text_settle(struct turn *turn, enum event_kind kind)
 {
+    assert(loop_is_mine(turn->input.loop));
     for (size_t i = 0; i < TURN_TEXTS; i++) {
         if (kind == texts[i].event) {
             turn->open_texts[i].len = 0;
@@ -33,6 +37,7 @@ void turn_text_settle(struct turn *turn, enum event_kind kind)
 
 void turn_text_keep(struct turn *turn)
 {
+    assert(loop_is_mine(turn->input.loop));
     for (size_t i = 0; i < TURN_TEXTS; i++) {
         struct arena arena = {0};
         struct slice text = buffer_slice(&turn->open_texts[i]);

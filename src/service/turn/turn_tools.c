@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "domain/tool_spec.h"
 #include "service/gateway/gateway_snapshot.h"
 #include "service/identity/identity.h"
@@ -173,6 +175,7 @@ static enum status (*const served[TOOL_COUNT])(struct call *call, struct loaded_
 enum status turn_tool_serve(struct call *call, struct loaded_session *loaded, struct slice tool, struct slice arguments,
                             struct slice *out)
 {
+    assert(call_writes(call));
     const struct json *object = NULL;
     const struct tool_spec *spec = tool_spec_find(tool);
     enum status status = json_parse(call->arena, arguments, &object, &call->failure);

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/work/automation_run.h"
 
 enum { PAGES_MAX = 5 }; /* looked through for one answer before the caller is told to come again */
@@ -38,6 +40,7 @@ static struct slice result_of(struct arena *arena, const struct automation_run *
 enum status automation_run_report(struct call *call, struct loaded_session *loaded, const struct json *arguments,
                                   struct slice *out)
 {
+    assert(call_writes(call));
     struct automation_run run;
     const struct session *session = &loaded->session;
     bool repeated = false;

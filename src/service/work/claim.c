@@ -224,6 +224,7 @@ static enum status enter_as_holder(struct call *call, struct slice id, struct se
 enum status claim_heartbeat(struct call *call, struct slice id, int64_t lease_ms, struct session_access *out,
                             int64_t *out_expires_at_ms)
 {
+    assert(call_writes(call));
     enum status status = enter_as_holder(call, id, out);
     const struct lease *held = NULL;
     if (status == STATUS_OK) {
@@ -275,6 +276,7 @@ static enum status end_claimed(struct call *call, struct loaded_session *loaded,
 enum status claim_settle(struct call *call, struct slice id, const struct settlement *settlement,
                          struct session_access *out)
 {
+    assert(call_writes(call));
     const struct lease *lease = NULL;
     enum status status = session_authorize(call, id, ACTION_APPEND, out);
     if (status == STATUS_OK) {
@@ -323,6 +325,7 @@ enum status claim_settle(struct call *call, struct slice id, const struct settle
 
 enum status claim_release(struct call *call, struct slice id, struct session_access *out)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     enum status status = enter_as_holder(call, id, out);
     if (status == STATUS_OK) {
@@ -346,6 +349,7 @@ enum status claim_release(struct call *call, struct slice id, struct session_acc
 
 enum status lease_revoke(struct call *call, struct loaded_session *loaded, const char *cause)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     enum status status = STATUS_OK;
     if (agent_is_hosted((enum agent_driver)loaded->session.driver)) {

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "service/work/step.h"
 
 #include "domain/contract.h"
@@ -126,6 +128,7 @@ enum status step_decide(struct call *call, const struct session *session, struct
 
 enum status step_end(struct call *call, struct loaded_session *loaded, const struct settlement *settlement)
 {
+    assert(call_writes(call));
     struct changes changes = {0};
     enum status status = change_end(call->arena, &loaded->session, settlement, &changes, &call->failure);
     if (status == STATUS_OK) {
@@ -150,6 +153,7 @@ static enum status move_to_stage(struct call *call, struct loaded_session *loade
 enum status step_move(struct call *call, struct loaded_session *loaded, enum session_status to, struct slice reason,
                       bool *out_done)
 {
+    assert(call_writes(call));
     struct loaded_step step;
     struct settlement settlement = {.to = to, .reason = reason.len ? reason : (struct slice){0}};
     bool staged = false;
@@ -208,6 +212,7 @@ static enum status fill_entity(struct call *call, struct loaded_session *loaded,
 
 enum status step_after_end(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct loaded_step step;
     enum status status = step_load(call, &loaded->session, &step);
     if (status != STATUS_OK || !step.found) {

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "domain/prompt.h"
 #include "service/session/session_end.h"
 #include "service/session/session.h"
@@ -185,6 +187,7 @@ static enum status follow_plan(const struct work_run *run)
  * end steps of one run at the same moment meet. One of them goes again, and sees what the other did. */
 enum status step_advance(struct call *call, struct loaded_session *ended, const struct loaded_step *step)
 {
+    assert(call_writes(call));
     struct work_run run = {.call = call, .tenant_key = ended->session.tenant_key};
     enum status status =
         transaction_load_key(call->transaction, run.tenant_key, step->row.parent_key, &run.parent, &call->failure);

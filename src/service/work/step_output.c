@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "domain/approval.h"
 #include "domain/contract.h"
 #include "domain/prompt.h"
@@ -41,6 +43,7 @@ static struct slice details_of(struct arena *arena, const struct task_step *step
 
 enum status step_stage(struct call *call, struct loaded_session *loaded)
 {
+    assert(call_writes(call));
     struct loaded_step step;
     const struct session *session = &loaded->session;
     const struct json *result = NULL, *staged = NULL;
@@ -139,6 +142,7 @@ static struct settlement rejection(const struct ask *ask)
 
 enum status step_follow_ask(struct call *call, struct loaded_session *loaded, const struct ask *ask)
 {
+    assert(call_writes(call));
     struct loaded_step step;
     struct settlement settlement = {.to = SESSION_COMPLETED, .reason = SLICE("its output was approved")};
     if (!session_status_is_in_turn(loaded->session.status)) {

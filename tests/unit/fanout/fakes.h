@@ -126,6 +126,11 @@ bool loop_is_current(const struct loop *loop)
     return true;
 }
 
+bool loop_is_mine(const struct loop *loop)
+{
+    return loop_is_current(loop);
+}
+
 /* --- the store --- */
 
 enum { FAKE_EVENTS_MAX = 40000, FAKE_SESSIONS = 64, FAKE_TENANT = 1 };
