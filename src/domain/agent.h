@@ -59,7 +59,7 @@ struct sandbox_settings {
 struct introspection_settings {
     bool enabled;
     int64_t turn_interval;         /* after so many turns at once; 5 */
-    int64_t passive_turn_interval; /* after so many messages of a group that nobody answered; 20 */
+    int64_t passive_turn_interval; /* after this many unanswered messages of a group; 20 */
     int64_t idle_timeout_ms;       /* after so long a silence; 10 min */
     int64_t tool_calls_max;        /* of one look back; 10 */
     struct slice model;            /* of the agent's provider; absent = the agent's */
@@ -72,7 +72,7 @@ struct name_value {
 /* Strings live in the arena given to agent_read. */
 struct agent {
     struct slice id; /* kebab-case slug */
-    int64_t version; /* from 1; 0 = nobody defined it: a worker's */
+    int64_t version; /* from 1; 0 = not defined: a worker's */
     struct slice name, description;
     enum agent_driver driver;
     struct model_choice model;
@@ -154,7 +154,7 @@ bool agent_has_sandbox(const struct agent *agent);
 /* The first key by which it reaches the server's own machine or network (a program to start, variables of the server,
  * files outside the sandbox, another address), or NULL: not for everybody to define. */
 const char *agent_reaches_host(const struct agent *agent);
-/* What nobody defined: a worker's, version 0, with every default. `id` is borrowed. */
+/* An agent without a definition: a worker's, version 0, all defaults. `id` is borrowed. */
 void agent_set_undefined(struct agent *agent, struct slice id);
 /* {"id","version","name",…} as the API shows it. */
 void agent_write(struct buffer *to, const struct agent *agent);

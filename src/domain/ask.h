@@ -2,8 +2,8 @@
  * with a deadline: answered exactly once, offered to every viewer, still there after a restart.
  *
  *     pending ─→ answered    a person's (or a standing rule's) decision
- *        ├─────→ expired     nobody decided in time: the turn hears a denial
- *        └─────→ cancelled   nobody needs to know any more
+ *        ├─────→ expired     not answered in time: the turn gets a denial
+ *        └─────→ cancelled   the answer is no longer needed
  */
 #ifndef DOMAIN_ASK_H
 #define DOMAIN_ASK_H
@@ -71,7 +71,7 @@ struct ask_subject {
     struct slice arguments; /* JSON object: only with equal ones */
 };
 
-/* A decision that stands: approvals of a tool that need nobody any more. */
+/* A rule: a saved decision that approves calls of a tool. */
 struct ask_rule {
     struct slice id;
     int64_t tenant_key;
@@ -122,7 +122,7 @@ bool ask_rule_matches(struct arena *arena, const struct ask_rule *rule, const st
                       const struct ask *ask);
 
 /* The state in which a session waits for these (at least one), and a line that says for what. */
-/* Does it ask to go on beyond a cap on cost? While nobody allowed it, no other turn begins. */
+/* Does it ask to go on beyond a cap on cost? Until it is allowed, no other turn starts. */
 bool ask_is_budget(const struct ask *ask);
 enum session_status ask_waits_in(const struct ask *pending, size_t count);
 struct slice ask_reason(struct arena *arena, const struct ask *pending, size_t count);

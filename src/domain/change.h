@@ -32,12 +32,12 @@ struct session_input {
     int64_t ttl_ms; /* -1 = not given */
     bool anonymous;
     const struct json *agent_config; /* how it narrows the agent; an object, null or NULL */
-    const struct agent *definition;  /* of the agent, found by the caller; NULL = nobody defined it */
+    const struct agent *definition;  /* of the agent, found by the caller; NULL = not defined */
     const struct json *sandbox;      /* {"id","tunnel_urls"}: it has one already, made by others; or NULL */
     bool starts_sandbox;             /* one is made at once, not with the first message */
     const struct json *served;       /* details that the server adds; NULL = none */
-    struct slice persona;            /* id of the persona it shall have; resolved by the caller into `served` */
-    int64_t idle_timeout_ms;         /* 0 = not told */
+    struct slice persona;            /* id of its persona; resolved by the caller into `served` */
+    int64_t idle_timeout_ms;         /* 0 = not given */
 };
 
 struct session_limits {
@@ -78,7 +78,7 @@ struct runtime_update {
     struct slice sandbox_id;  /* it has this one */
     bool sandbox_over;        /* it has none any more */
     struct slice snapshot_id; /* what it can be restored from */
-    int64_t snapshot_bytes;   /* of that one; 0 = not told */
+    int64_t snapshot_bytes;   /* of that one; 0 = not given */
     struct slice tunnel_urls; /* JSON object: what leads into it */
     bool snapshot_over;       /* what it could be restored from is lost */
 };
@@ -119,7 +119,7 @@ struct settlement {
 };
 MUST_CHECK enum status change_settle(struct arena *arena, const struct session *session,
                                      const struct settlement *settlement, struct changes *out, struct failure *failure);
-/* The same from any state that is active, whoever decides it: steps of a task end so. */
+/* The same from any active status, for any caller: steps of a task end this way. */
 MUST_CHECK enum status change_end(struct arena *arena, const struct session *session,
                                   const struct settlement *settlement, struct changes *out, struct failure *failure);
 /* A lease that ran out or was given back: running -> pending (`session.lease_lost` / `session.released`), or

@@ -12,7 +12,7 @@ extern const struct enum_names event_role_enum;
 enum event_writers {
     WRITERS_ANYONE, /* collaborators, holders, channels */
     WRITERS_PEOPLE, /* the same without code in a sandbox and runners, which speak for an agent only */
-    WRITERS_HOLDER, /* whoever runs the turn: lease holder, runner, sandbox (or an owner's token acting as the agent) */
+    WRITERS_HOLDER, /* lease holder, runner, sandbox (or an owner's token acting as the agent) */
     WRITERS_HUMAN,  /* the owner of a running mixed session: human.* */
     WRITERS_SERVER, /* the server alone: session.*, prompt.*, … */
 };

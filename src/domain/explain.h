@@ -7,9 +7,9 @@
 
 enum wait_kind {
     WAIT_NOTHING, /* it has ended */
-    WAIT_MESSAGE, /* at rest: the next message */
-    WAIT_CLAIM,   /* somebody who runs it */
-    WAIT_AGENT,   /* whoever runs it */
+    WAIT_MESSAGE, /* idle: the next message */
+    WAIT_CLAIM,   /* a worker, runner or the turn host */
+    WAIT_AGENT,   /* its agent */
     WAIT_PERSON,
     WAIT_TOOL,
     WAIT_SANDBOX,
@@ -23,7 +23,7 @@ struct explain_facts {
     bool hosted;    /* the server runs its turns */
     bool by_runner; /* through a runner that connects */
     bool leased;
-    bool interrupted; /* the turn was told to end */
+    bool interrupted; /* the turn was interrupted */
     bool retries;     /* the provider refused for now; it is asked again */
     int64_t asks_pending;
     int64_t prompts_waiting;

@@ -16,7 +16,7 @@ enum { FILES_PER_EVENT_MAX = 1000, FILE_PATH_BYTES_MAX = 1024 };
 
 struct file_change {
     struct slice path;
-    struct slice previous_path; /* absent unless it is told */
+    struct slice previous_path; /* absent if not given */
     enum file_status status;
     int64_t additions, deletions; /* lines */
 };

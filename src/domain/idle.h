@@ -8,10 +8,10 @@
 
 struct idle_facts {
     int64_t http_tool_calls; /* of code inside the sandbox, not answered yet */
-    int64_t running_tools;   /* whoever else works in it: agents and their tools, snapshots */
+    int64_t running_tools;   /* other work in it: agents and their tools, snapshots */
     int64_t viewers;
     int64_t proxies; /* terminals and editors that are connected into it */
-    bool in_turn;    /* a turn runs, waits for somebody, or is about to begin */
+    bool in_turn;    /* a turn is running, waiting for a person, or about to start */
     int64_t idle_ms; /* since something last happened */
     int64_t grace_ms;
     bool has_sandbox;

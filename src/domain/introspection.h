@@ -21,7 +21,7 @@ extern const struct enum_names introspection_reason_enum; /* idle turn_limit */
 struct introspection {
     int64_t tenant_key, session_key;
     int64_t cursor;         /* the last event that was looked back at; 0 = none */
-    int64_t turns, passive; /* since then: turns, and messages of a group that nobody answered */
+    int64_t turns, passive; /* since then: turns, and unanswered messages of a group */
     int64_t from, to;       /* the range in hand; 0 = none */
     int64_t passive_taken;  /* of `passive`, those within the range */
     int64_t run;            /* grows with every start */
@@ -33,7 +33,7 @@ struct introspection {
 
 /* Only in chats with an agent that this server asks a model for, and that has it on. */
 bool introspection_applies(const struct session *session, const struct introspection_settings *settings);
-/* At rest, and nobody has put it away. */
+/* Idle and not archived. */
 bool introspection_may_run(const struct session *session);
 /* How long to wait from now on, or -1 when there is nothing new. */
 int64_t introspection_wait_ms(const struct introspection *row, const struct introspection_settings *settings);
@@ -44,7 +44,7 @@ void introspection_finish(struct introspection *row);
 /* True when the range is to be tried again; otherwise it waits for something new. */
 bool introspection_fail(struct introspection *row, int64_t attempts_max);
 void introspection_interrupt(struct introspection *row);
-/* May it still write? Not when somebody else runs it, or the session left its rest. */
+/* May it still write? Not if another run has started, or the session is not idle. */
 bool introspection_is_held(const struct introspection *row, int64_t run, const struct session *session);
 /* Is the range done with such an end? Having used all its calls is no failure. */
 bool introspection_is_done(const struct turn_end *end);

@@ -33,7 +33,7 @@ extern const struct enum_names principal_kind_enum;
 extern const struct enum_names member_role_enum;
 extern const struct enum_names scope_enum; /* index = bit number: read, write, claim, admin */
 
-/* What somebody showed to be let in; a stream lives no longer than it. */
+/* The credential of the caller; a stream ends with it. */
 enum credential_kind { CREDENTIAL_NONE, CREDENTIAL_TOKEN, CREDENTIAL_COOKIE, CREDENTIAL_SHARE_LINK };
 struct credential {
     enum credential_kind kind;
@@ -56,7 +56,7 @@ struct principal {
     struct credential credential; /* of a ticket: what it was made with */
 };
 
-/* Every slice of a principal, for whoever copies it: fills `out` (room for PRINCIPAL_STRINGS_MAX), returns how many. */
+/* Every slice of a principal, for copying: fills `out` (room for PRINCIPAL_STRINGS_MAX), returns how many. */
 enum { PRINCIPAL_STRINGS_MAX = 8 };
 size_t principal_strings(struct principal *who, struct slice **out);
 

@@ -81,7 +81,7 @@ int64_t prompt_next_due(const struct prompt *queue, size_t count, int64_t steady
  * be at rest (session_status_takes_prompt). */
 MUST_CHECK enum status change_dispatch(struct arena *arena, const struct session *session, const struct prompt *prompts,
                                        size_t count, struct changes *out, struct failure *failure);
-/* user.message {appended: true}: said, and nobody runs for it. */
+/* user.message {appended: true}: a message that starts no turn. */
 MUST_CHECK enum status change_append_message(struct arena *arena, const struct prompt *prompt, struct changes *out,
                                              struct failure *failure);
 /* prompt.queued {prompt_id, mode, position, priority unless 0}: `place` counts from 1. */

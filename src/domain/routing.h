@@ -6,11 +6,11 @@
 #include "domain/session.h"
 
 enum routing {
-    ROUTING_DIRECT,           /* no group: whoever may write is heard */
+    ROUTING_DIRECT,           /* not a group: every message starts a turn */
     ROUTING_OWNER,            /* the owner names the agent */
     ROUTING_OWNER_UNDIRECTED, /* the owner says something to others: the agent runs, and may stay silent */
-    ROUTING_MENTIONED,        /* somebody else names the agent */
-    ROUTING_NOT_MENTIONED,    /* is in the log, and nobody runs */
+    ROUTING_MENTIONED,        /* another participant mentions the agent */
+    ROUTING_NOT_MENTIONED,    /* in the log only; no turn starts */
     ROUTING_COUNT
 };
 

@@ -31,7 +31,7 @@ struct automation_run {
 bool run_belongs_to(const struct session *session);
 /* As the session stands; ended_at_ms and the outcome when it has ended. */
 void run_follow(struct automation_run *run, const struct session *session);
-/* What somebody says of it. INVALID (`invalid_outcome`) lists the words; CONFLICT (`run_ended`) when it ended before
+/* A report of its outcome. INVALID (`invalid_outcome`) lists the words; CONFLICT (`run_ended`) when it ended before
  * and this is not the same said again: *out_repeated then. */
 struct run_verdict {
     struct slice outcome, summary, completion_id;

@@ -60,7 +60,7 @@ bool pause_blocks_turns(enum pause_reason reason);
 bool runtime_can_pause(enum runtime state);
 bool runtime_is_asleep(enum runtime state);        /* hibernating or hibernated */
 bool runtime_is_something(enum runtime state);     /* there is, or was, a sandbox that is not stopped */
-bool runtime_is_transitioning(enum runtime state); /* somebody is at work on it: starting, hibernating, restoring */
+bool runtime_is_transitioning(enum runtime state); /* starting, hibernating or restoring */
 bool runtime_is_up(enum runtime state);            /* running: may be put to sleep */
 bool runtime_is_inhabited(enum runtime state);     /* code may be inside, or is about to be */
 bool runtime_is_hibernated(enum runtime state);    /* hibernated: may be woken */
@@ -81,7 +81,7 @@ struct runtime_facts {
     bool has_snapshot; /* to restore from */
     bool live;         /* the host has it in its hands */
     bool wanted;       /* somebody waits for it */
-    bool used;         /* somebody works in it */
+    bool used;         /* it is in use */
     bool saved;        /* its snapshot is written down */
 };
 struct runtime_step {

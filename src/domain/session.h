@@ -27,7 +27,7 @@ struct session {
     enum session_type type;
     enum purpose purpose;
     struct slice agent;        /* slug, or absent */
-    int64_t agent_version;     /* the definition it was started with; 0 = nobody defined it */
+    int64_t agent_version;     /* the definition it was started with; 0 = not defined */
     int driver;                /* enum agent_driver: who runs its turns */
     struct slice agent_config; /* JSON object: how it narrows the agent, or absent */
     struct slice workspace;
@@ -132,7 +132,7 @@ bool session_blocks_turns(const struct session *session); /* paused: a turn may 
 /* Would the command be accepted in this state? */
 bool session_can_retry(const struct session *session);
 bool session_can_reopen(const struct session *session);
-bool session_takes_prompt(const struct session *session); /* at rest and not held: the next prompt starts a turn */
+bool session_takes_prompt(const struct session *session); /* idle and not paused: the next prompt starts a turn */
 bool session_is_claimable(const struct session *session); /* pending and not held */
 /* The whole session as JSON with every derived vocabulary; `full` adds initial_prompt, agent_config and details. */
 void session_write(struct buffer *to, const struct session *session, bool full);

@@ -41,7 +41,7 @@ bool session_status_is_done(enum session_status state);    /* ended, and well */
 bool session_status_is_leased(enum session_status state);  /* in a turn: a lease may exist */
 bool session_status_is_waiting(enum session_status state); /* inside a turn, for a person or a tool */
 bool session_status_can_reopen(enum session_status state);
-bool session_status_takes_prompt(enum session_status state);         /* at rest: the next prompt starts a turn */
+bool session_status_takes_prompt(enum session_status state);         /* idle: the next prompt starts a turn */
 bool session_status_blocks_delete(enum session_status state);        /* running, or waiting inside a turn */
 bool session_status_counts_as_concurrent(enum session_status state); /* towards the limit per user */
 bool session_status_is_under_way(enum session_status state);         /* in a turn, or about to begin one */

@@ -9,7 +9,7 @@
 enum turn_stop_reason {
     TURN_STOP,           /* the agent said all it had to say */
     TURN_LENGTH,         /* the model's output limit */
-    TURN_TOOL_USE,       /* it waits for a tool somebody else runs */
+    TURN_TOOL_USE,       /* it waits for a tool that runs elsewhere */
     TURN_CONTENT_FILTER, /* the provider refused */
     TURN_ERROR,
     TURN_ABORTED, /* interrupted by a person, or cut by a crash */

@@ -10,10 +10,10 @@
 enum watchdog {
     WATCHDOG_STUCK_TURN,          /* runs, and neither an event nor live output came for too long */
     WATCHDOG_SILENT_STREAM,       /* streamed, and fell silent in the middle */
-    WATCHDOG_RUNNER_LOST,         /* its lease is over and nobody noticed */
-    WATCHDOG_QUEUE_STUCK,         /* at rest although prompts wait */
+    WATCHDOG_RUNNER_LOST,         /* its lease expired and was not revoked */
+    WATCHDOG_QUEUE_STUCK,         /* idle although prompts are queued */
     WATCHDOG_ERROR_SAFETY_NET,    /* its turn is over, but the session still runs */
-    WATCHDOG_ORPHANED_LEASE,      /* somebody holds a session that is in no turn */
+    WATCHDOG_ORPHANED_LEASE,      /* a lease on a session without a turn */
     WATCHDOG_WAITING_WITHOUT_ASK, /* waits for a person who was asked nothing, or has answered */
     WATCHDOG_STALE,               /* a chat that nobody has used for days */
     WATCHDOG_COUNT

@@ -47,7 +47,7 @@ function Row({ agent }: { agent: Agent }) {
 
 function List() {
   const { value, problem, again } = useLoaded('agents', (signal) => api.agents(signal));
-  if (problem && !value) return <Failed what="The agents can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load agents" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   if (value.agents.length === 0) {
     return (
@@ -156,7 +156,7 @@ function Facts({ agent, definition }: { agent: Agent; definition: Definition }) 
 
 function Versions({ id, shown }: { id: string; shown: number }) {
   const { value, problem, again } = useLoaded(`versions ${id}`, (signal) => api.agentVersions(id, signal));
-  if (problem) return <Failed what="The versions can’t be shown" problem={problem} again={again} />;
+  if (problem) return <Failed what="Couldn’t load versions" problem={problem} again={again} />;
   return (
     <ul class="versions" aria-label="Versions">
       {value?.agents.map((one, index) => (
@@ -181,7 +181,7 @@ function One({ id, version }: { id: string; version: number | null }) {
       </Empty>
     );
   }
-  if (problem && !agent) return <Failed what="The agent can’t be shown" problem={problem} again={again} />;
+  if (problem && !agent) return <Failed what="Couldn’t load the agent" problem={problem} again={again} />;
   if (!agent) return <Waiting />;
   const definition = agent.definition ?? {};
   const prompt = definition['system_prompt'];
@@ -210,7 +210,7 @@ function One({ id, version }: { id: string; version: number | null }) {
           <Facts agent={agent} definition={definition} />
           {typeof prompt === 'string' && (
             <>
-              <h2>What it is told</h2>
+              <h2>Instructions</h2>
               <Markdown text={prompt} />
             </>
           )}

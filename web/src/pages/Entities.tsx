@@ -174,7 +174,7 @@ function List({ place }: { place: EntitiesPlace }) {
   const { value, problem, again } = useLive('entities', (signal) => loadAll({}, signal));
   useRows('.plain-row a');
   useKeys(true, { n: newEntity });
-  if (problem && !value) return <Failed what="The entities can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load entities" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   if (value.entities.length === 0) return <Nothing />;
   const types = [...new Set(value.entities.map((one) => one.type))].sort();

@@ -242,7 +242,7 @@ function Ran({ session }: { session: EntitySession }) {
 
 function RanFor({ id }: { id: string }) {
   const { value, problem, again } = useLive(`ran ${id}`, (signal) => api.entitySessions(id, signal));
-  if (problem && !value) return <Failed what="What ran can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load the sessions" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   if (value.sessions.length === 0) return <p class="muted">Nothing ran for it yet.</p>;
   return (
@@ -275,7 +275,7 @@ export function EntityOne({ id }: { id: string }) {
       </Empty>
     );
   }
-  if (problem && !entity) return <Failed what="The entity can’t be shown" problem={problem} again={again} />;
+  if (problem && !entity) return <Failed what="Couldn’t load the entity" problem={problem} again={again} />;
   if (!entity) return <Waiting />;
   return (
     <div class="plain agent">

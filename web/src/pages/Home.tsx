@@ -134,7 +134,7 @@ function Happening() {
   const active = useHappening();
   return (
     <Part
-      word="Happening"
+      word="Active"
       count={active.length}
       all={sessionsPlace({ tab: 'active' })}
       nothing="No agent is working. Press c to give one something to do."
@@ -149,7 +149,7 @@ function Happening() {
 function Happened({ day }: { day: Day }) {
   const over = day.sessions.filter(isOver);
   return (
-    <Part word="Happened today" count={over.length} all={{ page: 'today' }} nothing="Nothing has ended today.">
+    <Part word="Finished today" count={over.length} all={{ page: 'today' }} nothing="Nothing has finished today.">
       {over.slice(0, SHOWN).map((session) => (
         <SessionLine key={session.id} session={session} />
       ))}
@@ -203,8 +203,8 @@ function Ask() {
       <textarea
         rows={2}
         value={text}
-        placeholder="What shall an agent do?"
-        aria-label="What shall an agent do?"
+        placeholder="What should the agent do?"
+        aria-label="What should the agent do?"
         onInput={(event) => {
           setText(event.currentTarget.value);
           setKey(newKey());
@@ -281,7 +281,7 @@ export function Home() {
   const asksPhase = useStore((state) => state.asks.phase);
   useRows('.home-row a');
   useKeys(true, { '/': () => document.querySelector<HTMLElement>('.home-ask textarea')?.focus() });
-  if (problem && !day) return <Failed what="The day can’t be shown" problem={problem} again={again} />;
+  if (problem && !day) return <Failed what="Couldn’t load the day" problem={problem} again={again} />;
   if (!day || !week || asksPhase === 'loading') return <Waiting />;
   const inWeek = `${plural(week.sessions.length, 'session')}${isMoreWeek ? ' or more' : ''} this week`;
   return (

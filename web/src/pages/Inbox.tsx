@@ -233,7 +233,7 @@ export function Inbox({ place }: { place: Place & { page: 'inbox' } }) {
     wasPending.current = Boolean(item && !isDecided);
   });
   if (asks.phase === 'error') {
-    return <Failed what="The inbox can’t be shown" problem={asks.problem} again={() => void loadAsks()} />;
+    return <Failed what="Couldn’t load the inbox" problem={asks.problem} again={() => void loadAsks()} />;
   }
   if (!known['blocked'] || !known['failed'] || asks.phase === 'loading') return <Waiting />;
   if (!item) return <Nothing />;

@@ -61,7 +61,7 @@ function Row({ rule, onRevoked }: { rule: Rule; onRevoked: () => void }) {
 export function Rules() {
   const done = useStore((state) => state.asks.done.length);
   const { value, problem, again } = useLoaded(`rules ${done}`, () => api.rules());
-  if (problem && !value) return <Failed what="The rules can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load rules" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   if (value.rules.length === 0) {
     return (

@@ -137,7 +137,11 @@ function Actions({ session, isSure }: { session: Session; isSure: boolean }) {
         <button
           class="pause"
           aria-pressed={isPaused(session)}
-          title={isPaused(session) ? 'Let turns begin again (p)' : 'Let no turn begin; the running one goes on (p)'}
+          title={
+            isPaused(session)
+              ? 'Unpause and dispatch queued messages (p)'
+              : 'Pause: the running turn finishes, messages queue (p)'
+          }
           onClick={() => void setPaused(session.id, !isPaused(session))}
         >
           {isPaused(session) ? 'Go on' : 'Pause'} <kbd>p</kbd>
@@ -277,7 +281,11 @@ function Body({ place, open, session }: { place: SessionPlace; open: Open; sessi
     <div class={place.view === 'transcript' ? 'body' : 'body has-side'}>
       <section class="talk" aria-label="Transcript">
         {past?.phase === 'error' && (
-          <Failed what="That moment can’t be shown" problem={past.problem} again={() => lookBack(open.id, past.at)} />
+          <Failed
+            what="Couldn’t load that point in the log"
+            problem={past.problem}
+            again={() => lookBack(open.id, past.at)}
+          />
         )}
         <Transcript
           events={past ? past.events : open.events}
@@ -350,7 +358,7 @@ export function SessionPage({ place }: { place: SessionPlace }) {
     );
   }
   if (isThere && open.phase === 'error') {
-    return <Failed what="The session can’t be shown" problem={open.problem} again={() => void openSession(place.id)} />;
+    return <Failed what="Couldn’t load the session" problem={open.problem} again={() => void openSession(place.id)} />;
   }
   if (!isReady || !current) return <Waiting />;
   const session = open.past?.session ?? current;

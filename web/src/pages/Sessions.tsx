@@ -270,7 +270,7 @@ export function Sessions({ place }: { place: SessionsPlace }) {
         <Selection selected={selected} isArchived={filters.archived} />
         {(!isHere || list.phase === 'loading') && <Waiting />}
         {isHere && list.phase === 'error' && (
-          <Failed what="The sessions can’t be shown" problem={list.problem} again={() => void loadList(stable)} />
+          <Failed what="Couldn’t load sessions" problem={list.problem} again={() => void loadList(stable)} />
         )}
         {isHere && list.phase === 'ready' && list.ids.length + list.waiting.length === 0 && (
           <Nothing filters={filters} />

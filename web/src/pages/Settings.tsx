@@ -25,7 +25,7 @@ function timeWord(ms: number): string {
 const MODES: readonly { mode: QueueMode; word: string; text: string }[] = [
   { mode: 'followup', word: 'follow-up', text: 'a message waits until the turn is over' },
   { mode: 'steer', word: 'steer', text: 'a message interrupts the turn and is said at once' },
-  { mode: 'collect', word: 'collect', text: 'messages wait a moment and are said together' },
+  { mode: 'collect', word: 'collect', text: 'messages wait briefly and are dispatched together' },
   { mode: 'reject', word: 'reject', text: 'a message is refused while the agent works' },
 ];
 
@@ -120,7 +120,7 @@ function Edit({ start, onSave, onClose }: EditProps) {
         rows={6}
         value={draft.prompt}
         required
-        placeholder="What the agent is told, behind its own instructions"
+        placeholder="Added after the agent’s own instructions"
         aria-label="Prompt"
         onInput={(event) => setDraft({ ...draft, prompt: event.currentTarget.value })}
       />
@@ -192,7 +192,7 @@ function Row({ persona, onEdit, onRemoved }: { persona: Persona; onEdit: () => v
 function Personas() {
   const { value, problem, again } = useLoaded('personas', (signal) => api.personas(signal));
   const [editing, setEditing] = useState<string | null>(null); // an id; empty: a new one
-  if (problem && !value) return <Failed what="The personas can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load personas" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   const saved = async (call: Promise<Persona>): Promise<void> => {
     await call;
@@ -236,11 +236,11 @@ export function Settings() {
     <div class="plain settings">
       <h1>Settings</h1>
       <h2>Your new sessions</h2>
-      {wishes.problem && <Failed what="Your wishes can’t be shown" problem={wishes.problem} again={wishes.again} />}
+      {wishes.problem && <Failed what="Couldn’t load your preferences" problem={wishes.problem} again={wishes.again} />}
       {wishes.value && <Wishes start={wishes.value} />}
       <h2>Personas</h2>
       <Personas />
-      <h2>Decisions that stand</h2>
+      <h2>Rules</h2>
       <p>
         <a class="link" {...linkTo({ page: 'rules' })}>
           Tools that are allowed without asking

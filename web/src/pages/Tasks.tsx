@@ -63,7 +63,7 @@ function Nothing() {
 function List() {
   const { value, problem, again } = useLive('tasks', (signal) => api.tasks(signal));
   useRows('.plain-row a');
-  if (problem && !value) return <Failed what="The tasks can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load tasks" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   if (value.tasks.length === 0) return <Nothing />;
   return (
@@ -159,7 +159,7 @@ function One({ place }: { place: TasksPlace }) {
       </Empty>
     );
   }
-  if (problem && !task) return <Failed what="The task can’t be shown" problem={problem} again={again} />;
+  if (problem && !task) return <Failed what="Couldn’t load the task" problem={problem} again={again} />;
   if (!task) return <Waiting />;
   const shown = runs.value?.find((one) => one.session.id === place.run) ?? runs.value?.[0];
   return (
@@ -181,7 +181,7 @@ function One({ place }: { place: TasksPlace }) {
       <Steps steps={task.steps} sessions={stepSessions(shown, task)} />
       <h2>Last runs</h2>
       {runs.problem && !runs.value && (
-        <Failed what="Its runs can’t be shown" problem={runs.problem} again={runs.again} />
+        <Failed what="Couldn’t load the runs" problem={runs.problem} again={runs.again} />
       )}
       {runs.value && <Runs runs={runs.value} shown={shown} place={place} />}
       <details class="fold definition">

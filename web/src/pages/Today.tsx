@@ -9,7 +9,7 @@ import { Figures, SessionLine } from './Home';
 export function Today() {
   const { day, isMore, problem, again } = useDay();
   useRows('.home-row a');
-  if (problem && !day) return <Failed what="The day can’t be shown" problem={problem} again={again} />;
+  if (problem && !day) return <Failed what="Couldn’t load the day" problem={problem} again={again} />;
   if (!day) return <Waiting />;
   if (day.sessions.length === 0) {
     return (

@@ -152,7 +152,7 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
 export function Tokens() {
   const { value, problem, again } = useLoaded('tokens', (signal) => api.tokens(signal));
   const [made, setMade] = useState<Token | null>(null);
-  if (problem && !value) return <Failed what="The tokens can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load tokens" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   const valid = value.tokens.filter((token) => !token.revoked_at);
   return (

@@ -315,7 +315,7 @@ export function AskCard({ ask, hasKeys, isGone = false, onDecided }: Props) {
         </p>
       )}
       {!isOver && !may && (
-        <p class="muted">Only somebody who is {ask.role} of the session, or more, can decide this.</p>
+        <p class="muted">Only people with the role {ask.role} or higher in this session can answer this.</p>
       )}
       {!isOver && may && <Decide ask={ask} decision={decision} hasKeys={hasKeys} />}
       {decision.problem && (

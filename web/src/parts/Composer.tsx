@@ -7,9 +7,9 @@ const storage = (id: string): string => `sojourn.draft.${id}`;
 const modeStorage = (id: string): string => `sojourn.mode.${id}`;
 
 const MODES: readonly { mode: QueueMode; word: string; title: string }[] = [
-  { mode: 'followup', word: 'follow-up', title: 'While the agent works, the message waits until its turn is over' },
-  { mode: 'steer', word: 'steer', title: 'Interrupts the running turn; the message is said at once' },
-  { mode: 'collect', word: 'collect', title: 'Waits a moment for more messages; they are said together' },
+  { mode: 'followup', word: 'follow-up', title: 'While a turn is running, the message is queued until it ends' },
+  { mode: 'steer', word: 'steer', title: 'Interrupts the running turn; the message is dispatched at once' },
+  { mode: 'collect', word: 'collect', title: 'Waits briefly for more messages; they are dispatched together' },
 ];
 
 /** What the other key does, once: the opposite of what is chosen. */

@@ -75,13 +75,13 @@ function Stop({ id }: { id: string }) {
     >
       <h2>Stop “{session ? titleOf(session) : id}”?</h2>
       <p>
-        Its turn ends, what it asks is no longer asked, its parts in other sessions are stopped
-        {waiting > 0 && `, and ${plural(waiting, 'message that waits', 'messages that wait')} will not be said`}. What
-        was said and done stays.
+        The turn ends, pending approvals and questions are cancelled, child sessions stop
+        {waiting > 0 && `, and ${plural(waiting, 'queued message', 'queued messages')} will be withdrawn`}. The
+        transcript is kept.
       </p>
       <div class="buttons">
         <button type="button" onClick={closeDialog} autofocus>
-          Let it go on
+          Cancel
         </button>
         <button class="danger">Stop</button>
       </div>
@@ -160,7 +160,7 @@ function NewSession({ agent }: { agent?: string | undefined }) {
         />
       </label>
       <label>
-        Agent <span class="muted">(or the name a worker of yours claims; empty: nobody answers)</span>
+        Agent <span class="muted">(or the name that your worker claims; empty: no agent answers)</span>
         <input value={chosen} maxLength={128} list="agents" onInput={(event) => setTyped(event.currentTarget.value)} />
         <datalist id="agents">
           {offered.agents.map((one) => (

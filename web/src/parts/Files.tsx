@@ -134,7 +134,7 @@ export function Files({
   const problem = changed.problem ?? files.problem;
   const again = (): void => (changed.again(), files.again());
   if (problem && !(changed.value && files.value)) {
-    return <Failed what="The files can’t be shown" problem={problem} again={again} />;
+    return <Failed what="Couldn’t load files" problem={problem} again={again} />;
   }
   if (!changed.value || !files.value) return <Waiting />;
   return (

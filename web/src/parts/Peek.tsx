@@ -70,7 +70,7 @@ export function Peek({ id, asks = NONE, onClose }: Props) {
           </div>
         )}
       </header>
-      {loaded.problem && <Failed what="The messages can’t be shown" problem={loaded.problem} again={again} />}
+      {loaded.problem && <Failed what="Couldn’t load messages" problem={loaded.problem} again={again} />}
       {!loaded.events && !loaded.problem && <Waiting />}
       {loaded.events && (
         <Transcript key={id} events={loaded.events} asked={asks}>

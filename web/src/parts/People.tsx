@@ -118,7 +118,7 @@ export function People({ session }: { session: Session }) {
   const { id } = session;
   const [fresh, setFresh] = useState<ShareLink | null>(null);
   const { loaded, problem, again, act } = useLoaded(id, session.last_sequence);
-  if (problem) return <Failed what="The people can’t be shown" problem={problem} again={again} />;
+  if (problem) return <Failed what="Couldn’t load people" problem={problem} again={again} />;
   if (!loaded) return <Waiting />;
   return (
     <div class="side-pad">

@@ -54,7 +54,7 @@ function Bar({ span, from, to, onPick }: { span: Span; from: number; to: number;
 
 export function Timeline({ session, until, onPick }: Props) {
   const { events, problem, again } = useEvents(session);
-  if (problem) return <Failed what="The times can’t be shown" problem={problem} again={again} />;
+  if (problem) return <Failed what="Couldn’t load the timeline" problem={problem} again={again} />;
   if (!events) return <Waiting />;
   const shown = until === null ? events : events.filter((event) => event.sequence <= until);
   const end = session.completed_at ?? (until === null ? new Date().toISOString() : (shown.at(-1)?.created_at ?? ''));

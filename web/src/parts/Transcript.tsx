@@ -167,7 +167,7 @@ const ItemOf = memo(({ item, isFirst }: { item: Item; isFirst: boolean }) => {
         <article class={`message from-${item.who}`}>
           {isFirst && <Who who={item.who} at={item.at} actor={item.actor} />}
           <Markdown text={item.text} />
-          {item.isCut && <p class="cut-here tone-amber">cut here: the turn ended</p>}
+          {item.isCut && <p class="cut-here tone-amber">incomplete: the turn ended here</p>}
           {item.attached.length > 0 && <AttachedList all={item.attached} />}
         </article>
       );

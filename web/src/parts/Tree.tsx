@@ -72,7 +72,7 @@ function Parts({ id, here, steps }: { id: string; here: string; steps: Step[] })
   const { value, problem, again } = useLive(`parts ${id}`, (signal) =>
     api.sessions({ parent_id: id, archived: 'all', limit: PARTS_MAX }, signal),
   );
-  if (problem && !value) return <Failed what="Its parts can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load the child sessions" problem={problem} again={again} />;
   if (!value) return null;
   if (value.sessions.length === 0) return <p class="muted tree-none">No parts.</p>;
   return (
@@ -112,7 +112,7 @@ async function familyOf(session: Session, signal: AbortSignal): Promise<Family> 
 export function Tree({ session }: { session: Session }) {
   const key = `family ${session.id} ${session.last_sequence}`;
   const { value, problem, again } = useLive(key, (signal) => familyOf(session, signal));
-  if (problem && !value) return <Failed what="The tree can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load the tree" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   const isRun = value.parts.some(stepOf);
   return (

@@ -88,7 +88,7 @@ function Invite({ onInvited }: { onInvited: (user: User) => void }) {
 export function Users() {
   const { value, problem, again } = useLoaded('users', () => api.users());
   const [invited, setInvited] = useState<User | null>(null);
-  if (problem && !value) return <Failed what="The people can’t be shown" problem={problem} again={again} />;
+  if (problem && !value) return <Failed what="Couldn’t load people" problem={problem} again={again} />;
   if (!value) return <Waiting />;
   return (
     <>

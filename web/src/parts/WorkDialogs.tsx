@@ -98,7 +98,7 @@ export function RunTask({ task, entity, close }: Closing & { task: string; entit
         </label>
       )}
       <label>
-        What it is about <span class="muted">(an entity, whose fields the output fills; may be left empty)</span>
+        Entity <span class="muted">(the output fills its fields; optional)</span>
         <input
           name="entity"
           value={values.entity}
@@ -116,7 +116,7 @@ export function RunTask({ task, entity, close }: Closing & { task: string; entit
         </datalist>
       </label>
       <label>
-        Input <span class="muted">(a JSON object that every step is told; may be left empty)</span>
+        Input <span class="muted">(a JSON object for every step; optional)</span>
         <textarea
           name="input"
           rows={3}

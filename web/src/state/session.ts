@@ -76,7 +76,7 @@ export async function loadOlder(): Promise<void> {
     dispatch({ type: 'open got older', id: open.id, page });
   } catch (problem) {
     dispatch({ type: 'open got older', id: open.id, page: null });
-    tellProblem('Earlier messages can’t be loaded', problem);
+    tellProblem('Couldn’t load earlier messages', problem);
   }
 }
 

@@ -28,7 +28,7 @@ async function act(what: string, call: () => Promise<unknown>): Promise<void> {
 }
 
 export async function interrupt(id: string): Promise<void> {
-  await act('The turn goes on', async () => {
+  await act('The turn continues', async () => {
     const { requested } = await api.interrupt(id, newKey());
     tell(requested ? 'Asked the agent to end its turn' : 'No turn is running');
   });
@@ -47,7 +47,7 @@ export async function setPaused(id: string, isPausedNow: boolean): Promise<void>
 }
 
 export async function stop(id: string): Promise<void> {
-  await act('The session goes on', () => api.stop(id, newKey()));
+  await act('The session continues', () => api.stop(id, newKey()));
 }
 
 export async function hibernate(id: string): Promise<void> {
@@ -55,5 +55,5 @@ export async function hibernate(id: string): Promise<void> {
 }
 
 export async function wake(id: string): Promise<void> {
-  await act('The sandbox stays asleep', () => api.wake(id));
+  await act('The sandbox stays hibernated', () => api.wake(id));
 }
