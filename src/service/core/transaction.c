@@ -6,9 +6,6 @@
 /* Above this a session's strings are copied together into a fresh arena. */
 enum { SESSION_ARENA_BYTES_MAX = 64 * 1024 };
 
-/* The one this thread has begun. */
-static _Thread_local const struct transaction *open_transaction;
-
 void transaction_init(struct transaction *transaction, const struct service *service, struct db *db)
 {
     *transaction = (struct transaction){.service = service, .db = db};
@@ -32,18 +29,19 @@ struct call transaction_call(struct transaction *transaction, struct arena *aren
 
 enum status transaction_begin(struct transaction *transaction, struct failure *failure)
 {
-    assert(!open_transaction && !transaction->touched && !transaction->publication);
+    assert(!transaction->is_open && !transaction->touched && !transaction->publication);
     transaction->touches = transaction->saves = 0;
     transaction->work_queued = transaction->identity_changed = false;
     transaction->earliest_timer_ms = 0;
     enum status status = db_begin(transaction->db, failure);
-    open_transaction = status == STATUS_OK ? transaction : NULL;
+    transaction->is_open = status == STATUS_OK;
+    transaction->begun_by = pthread_self();
     return status;
 }
 
 bool transaction_is_open(const struct transaction *transaction)
 {
-    return open_transaction == transaction;
+    return transaction->is_open && pthread_equal(transaction->begun_by, pthread_self());
 }
 
 void transaction_touch(struct transaction *transaction, struct loaded_session *loaded)
@@ -103,8 +101,8 @@ static void repack(struct loaded_session *loaded)
 
 void transaction_rollback(struct transaction *transaction)
 {
-    assert(!open_transaction || transaction_is_open(transaction));
-    open_transaction = NULL;
+    assert(!transaction->is_open || transaction_is_open(transaction));
+    transaction->is_open = false;
     db_rollback(transaction->db);
     while (transaction->touched) {
         struct loaded_session *loaded = transaction->touched;
@@ -130,7 +128,7 @@ enum status transaction_commit(struct transaction *transaction, struct publicati
         transaction_rollback(transaction);
         return status;
     }
-    open_transaction = NULL;
+    transaction->is_open = false;
     while (transaction->touched) {
         struct loaded_session *loaded = transaction->touched;
         assert(loaded->changed == 0 && loaded->stored_sequence == loaded->session.last_sequence);

@@ -8,6 +8,8 @@
 #ifndef SERVICE_TRANSACTION_H
 #define SERVICE_TRANSACTION_H
 
+#include <pthread.h>
+
 #include "base/map.h"
 #include "fanout/publication.h"
 #include "service/work/queue_head.h"
@@ -57,6 +59,8 @@ struct transaction {
     bool work_queued;          /* a session became claimable */
     int64_t earliest_timer_ms; /* of the timers put by this group; 0 = none */
     bool identity_changed;
+    bool is_open;       /* between begin and commit or rollback */
+    pthread_t begun_by; /* the thread that began it */
 };
 
 void transaction_init(struct transaction *transaction, const struct service *service, struct db *db);
