@@ -112,7 +112,7 @@ def a_cap_holds_until_it_is_lifted(env):
         answer(client, path, asked(client, path, 2), "deny")
         check.equal(ended(client, path, 3)["error"]["code"], "budget_exceeded")
         check.contains(client.get(path).json(), {"pause_reason": "overage_cap", "status": "idle", "display_status": "blocked"})
-        check.contains(client.get(path + "/explain").json()["detail"], "it has cost what it may cost")
+        check.contains(client.get(path + "/explain").json()["detail"], "reached its cost cap")
         check.equal(send(client, path, "four")["status"], "queued")
         check.equal(waiting(client, path), ["four"])
         server.kill()
