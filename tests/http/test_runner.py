@@ -370,7 +370,7 @@ def an_error_that_nothing_follows(server):
         runner.say("agentStatus", status="error")  # between turns
         send(client, path, "last")
         waits = client.get(path + "/explain", expect=200).json()
-        check.contains(json.dumps(waits), "to be idle")
+        check.contains(json.dumps(waits), "become idle")
         runner.complete(runner.hear("prompt"))
         wait_status(client, path, "idle")
         say_status(runner, None)
