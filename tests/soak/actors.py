@@ -50,7 +50,7 @@ class Gate(load.Gate):
 
     def forgives(self, failure):
         """Whether a failure only says that the server was unavailable while it might be."""
-        return self.excuses and "503" in str(failure)
+        return self.excuses and ("503" in str(failure) or "store_unavailable" in str(failure))
 
 
 class Tireless:
@@ -61,12 +61,14 @@ class Tireless:
             if not self.gate.wait(0.1):
                 continue
             client = self.gate.client()
+            began_in_trouble = False
             try:
                 while self.gate.addresses and not self.gate.is_over:
+                    began_in_trouble = self.gate.excuses
                     self.act(client)
                     time.sleep(self.pause_s)
             except (OSError, Closed, Deadline) as error:
-                if isinstance(error, Deadline) and not self.gate.excuses:
+                if isinstance(error, Deadline) and not (self.gate.excuses or began_in_trouble):
                     self.fault = error
                     return
                 self.gate.cuts += 1
