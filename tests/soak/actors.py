@@ -74,7 +74,7 @@ class Tireless:
                 self.gate.cuts += 1
                 time.sleep(0.01)
             except Failure as failure:
-                if not self.gate.forgives(failure):
+                if not (self.gate.forgives(failure) or (began_in_trouble and "store_unavailable" in str(failure))):
                     self.fault = failure
                     return
                 time.sleep(0.05)
