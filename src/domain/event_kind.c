@@ -43,7 +43,10 @@ static int compare_name(struct slice name, const char *known)
 
 enum event_kind event_kind_find(struct slice name)
 {
-    int low = EVENT_CUSTOM + 1, high = name.len > 0 ? EVENT_KIND_COUNT : low;
+    if (name.len == 0) {
+        return EVENT_CUSTOM;
+    }
+    int low = EVENT_CUSTOM + 1, high = EVENT_KIND_COUNT;
     while (low < high) {
         int middle = (low + high) / 2;
         int order = compare_name(name, event_kinds[middle].name);
