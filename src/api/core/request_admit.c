@@ -102,7 +102,7 @@ static enum status check_caller(struct request *request)
 static void admit_on_reader(struct read_job *job, struct db *db)
 {
     struct request *request = (struct request *)((char *)job - offsetof(struct request, read_job));
-    request_start(request, db, NULL);
+    request_start(request, db);
     enum status status = reader_begin(db, &request->call.failure);
     if (status == STATUS_OK) {
         status = check_caller(request);

@@ -27,8 +27,8 @@ bool request_body_waits(const struct request *request);
 MUST_CHECK enum status request_read_body(struct request *request, struct failure *failure);
 /* Whether the body is of a type that the route reads. */
 MUST_CHECK enum status request_check_type(const struct request *request, struct failure *failure);
-/* The call starts, on a reader or a writer. */
-void request_start(struct request *request, struct db *db, struct transaction *transaction);
+/* Starts the call of a query; a command brings its own. */
+void request_start(struct request *request, struct db *db);
 /* Runs the job on a reader, or answers that there is no room. */
 void request_read_on(struct request *request, void (*run)(struct read_job *job, struct db *db));
 /* Runs the handler where its route says, and answers. Loop thread. */

@@ -26,13 +26,12 @@ static void start_over(struct request *request)
     request->further_count = 0;
 }
 
-static void start_call(struct request *request, struct db *db, struct transaction *transaction)
+static void start_call(struct request *request, struct db *db)
 {
     const struct service *service = request->api->service;
     request->call = (struct call){
         .service = service,
         .db = db,
-        .transaction = transaction,
         .arena = request_arena(request),
         .who = &request->who,
         .lease_token = request_header(request, "sojourn-lease"),
@@ -42,10 +41,10 @@ static void start_call(struct request *request, struct db *db, struct transactio
     };
 }
 
-void request_start(struct request *request, struct db *db, struct transaction *transaction)
+void request_start(struct request *request, struct db *db)
 {
     start_over(request);
-    start_call(request, db, transaction);
+    start_call(request, db);
 }
 
 /* What is told of a session is kept only as long as it. */
@@ -258,7 +257,7 @@ static void run_on_reader(struct read_job *job, struct db *db)
 {
     struct request *request = (struct request *)((char *)job - offsetof(struct request, read_job));
     bool prepare_only = request->route->run_on == RUN_WRITER;
-    request_start(request, db, NULL);
+    request_start(request, db);
     enum status status = reader_begin(db, &request->call.failure);
     if (status == STATUS_OK) {
         status = let_in(request);
@@ -305,7 +304,7 @@ static bool begins_on_writer(const struct request *request)
 void request_run(struct request *request)
 {
     if (request->route->run_on == RUN_LOOP) {
-        request_start(request, NULL, NULL);
+        request_start(request, NULL);
         enum status status = request->route->handle(request);
         if (status == STATUS_OK) {
             status = request_take_bytes(request);
